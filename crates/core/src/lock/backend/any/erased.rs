@@ -1,0 +1,126 @@
+//! The object-safe twins of the contract's traits: private, so that nobody has to know two.
+
+use super::AnyHold;
+use crate::lock::{
+    Deadline, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token,
+    backend::{Backend, Hold, Owned, Releases},
+};
+use std::{fmt, future::Future, pin::Pin};
+
+type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// [`Backend`], object-safe.
+pub(super) trait Erased: fmt::Debug + Send + Sync {
+    fn info(&self) -> Info;
+    fn acquire(&self, request: Request) -> BoxFuture<'_, Result<Option<AnyHold>>>;
+    fn acquire_all(&self, requests: Vec<Request>) -> BoxFuture<'_, Result<Option<Vec<AnyHold>>>>;
+    fn holders(&self, id: LockId) -> BoxFuture<'_, Result<Holders>>;
+    fn break_lock(&self, id: LockId) -> BoxFuture<'_, Result<usize>>;
+    fn doctor(&self) -> BoxFuture<'_, Result<Report>>;
+}
+
+/// [`Hold`], object-safe.
+pub(super) trait ErasedHold: fmt::Debug + Send + Sync {
+    fn token(&self) -> Option<Token>;
+    fn lost(&self) -> Lost;
+    fn valid_until(&self) -> Option<Instant>;
+    fn upgrade(&mut self, deadline: Deadline) -> BoxFuture<'_, Result<bool>>;
+    fn release(self: Box<Self>) -> BoxFuture<'static, Result<()>>;
+}
+
+/// Makes a [`Backend`] an [`Erased`] one.
+#[derive(Debug)]
+pub(super) struct Adapter<B> {
+    backend: B,
+    releases: Releases,
+}
+
+impl<B: Backend> Adapter<B> {
+    pub(super) const fn new(backend: B, releases: Releases) -> Self {
+        Self { backend, releases }
+    }
+
+    fn own(&self, hold: B::Hold) -> AnyHold {
+        AnyHold(Owned::new(BoxHold(Box::new(hold)), self.releases.clone()))
+    }
+}
+
+impl<B: Backend> Erased for Adapter<B> {
+    fn info(&self) -> Info {
+        self.backend.info()
+    }
+
+    fn acquire(&self, request: Request) -> BoxFuture<'_, Result<Option<AnyHold>>> {
+        Box::pin(async move {
+            let hold = self.backend.acquire(request).await?;
+            Ok(hold.map(|hold| self.own(hold)))
+        })
+    }
+
+    fn acquire_all(&self, requests: Vec<Request>) -> BoxFuture<'_, Result<Option<Vec<AnyHold>>>> {
+        Box::pin(async move {
+            let holds = self.backend.acquire_all(requests).await?;
+            Ok(holds.map(|holds| holds.into_iter().map(|hold| self.own(hold)).collect()))
+        })
+    }
+
+    fn holders(&self, id: LockId) -> BoxFuture<'_, Result<Holders>> {
+        Box::pin(async move { self.backend.holders(&id).await })
+    }
+
+    fn break_lock(&self, id: LockId) -> BoxFuture<'_, Result<usize>> {
+        Box::pin(async move { self.backend.break_lock(&id).await })
+    }
+
+    fn doctor(&self) -> BoxFuture<'_, Result<Report>> {
+        Box::pin(self.backend.doctor())
+    }
+}
+
+impl<H: Hold> ErasedHold for H {
+    fn token(&self) -> Option<Token> {
+        Hold::token(self)
+    }
+
+    fn lost(&self) -> Lost {
+        Hold::lost(self)
+    }
+
+    fn valid_until(&self) -> Option<Instant> {
+        Hold::valid_until(self)
+    }
+
+    fn upgrade(&mut self, deadline: Deadline) -> BoxFuture<'_, Result<bool>> {
+        Box::pin(Hold::upgrade(self, deadline))
+    }
+
+    fn release(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async move { Hold::release(*self).await })
+    }
+}
+
+/// A hold behind a pointer is a hold.
+#[derive(Debug)]
+pub(super) struct BoxHold(Box<dyn ErasedHold>);
+
+impl Hold for BoxHold {
+    fn token(&self) -> Option<Token> {
+        self.0.token()
+    }
+
+    fn lost(&self) -> Lost {
+        self.0.lost()
+    }
+
+    fn valid_until(&self) -> Option<Instant> {
+        self.0.valid_until()
+    }
+
+    fn upgrade(&mut self, deadline: Deadline) -> impl Future<Output = Result<bool>> + Send {
+        self.0.upgrade(deadline)
+    }
+
+    fn release(self) -> impl Future<Output = Result<()>> + Send {
+        self.0.release()
+    }
+}

@@ -1,0 +1,87 @@
+//! Forgetting types: one handle for any backend, one for any hold.
+
+mod erased;
+
+use self::erased::{Adapter, BoxHold, Erased};
+use super::{Backend, Hold, Owned, Releases};
+use crate::lock::{Deadline, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token};
+use std::{fmt, future::Future, sync::Arc};
+
+/// Any backend, its type forgotten. Cheap to clone; itself a [`Backend`], so layers compose.
+#[derive(Clone)]
+pub struct AnyBackend(Arc<dyn Erased>);
+
+/// Any hold, its type forgotten. Dropping it releases it.
+#[derive(Debug)]
+pub struct AnyHold(Owned<BoxHold>);
+
+impl AnyBackend {
+    /// Forgets the type of `backend`.
+    pub fn new(backend: impl Backend) -> Self {
+        Self::counted(backend, Releases::new())
+    }
+
+    /// The same, with releases counted in `releases`.
+    pub(crate) fn counted(backend: impl Backend, releases: Releases) -> Self {
+        Self(Arc::new(Adapter::new(backend, releases)))
+    }
+}
+
+impl Backend for AnyBackend {
+    type Hold = AnyHold;
+
+    fn info(&self) -> Info {
+        self.0.info()
+    }
+
+    fn acquire(&self, request: Request) -> impl Future<Output = Result<Option<AnyHold>>> + Send {
+        self.0.acquire(request)
+    }
+
+    fn acquire_all(
+        &self,
+        requests: Vec<Request>,
+    ) -> impl Future<Output = Result<Option<Vec<AnyHold>>>> + Send {
+        self.0.acquire_all(requests)
+    }
+
+    fn holders(&self, id: &LockId) -> impl Future<Output = Result<Holders>> + Send {
+        self.0.holders(id.clone())
+    }
+
+    fn break_lock(&self, id: &LockId) -> impl Future<Output = Result<usize>> + Send {
+        self.0.break_lock(id.clone())
+    }
+
+    fn doctor(&self) -> impl Future<Output = Result<Report>> + Send {
+        self.0.doctor()
+    }
+}
+
+impl Hold for AnyHold {
+    fn token(&self) -> Option<Token> {
+        self.0.token()
+    }
+
+    fn lost(&self) -> Lost {
+        self.0.lost()
+    }
+
+    fn valid_until(&self) -> Option<Instant> {
+        self.0.valid_until()
+    }
+
+    fn upgrade(&mut self, deadline: Deadline) -> impl Future<Output = Result<bool>> + Send {
+        self.0.upgrade(deadline)
+    }
+
+    fn release(self) -> impl Future<Output = Result<()>> + Send {
+        self.0.release()
+    }
+}
+
+impl fmt::Debug for AnyBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,33 @@
+//! Several locks at once, for servers that have no statement for it.
+
+use super::{Backend, Hold, Owned, Releases};
+use crate::lock::{Deadline, Request, Result};
+
+/// Tries each of `requests` in order and gives everything back at the first refusal.
+///
+/// Not atomic, and does not need to be: nobody waits while holding, so nobody can deadlock.
+///
+/// # Cancel safety
+/// Dropping this gives back what was granted so far.
+pub async fn try_each<B: Backend>(
+    backend: &B,
+    requests: Vec<Request>,
+    releases: &Releases,
+) -> Result<Option<Vec<B::Hold>>> {
+    let mut granted: Vec<Owned<B::Hold>> = Vec::with_capacity(requests.len());
+    for mut request in requests {
+        request.deadline = Deadline::Now;
+        match backend.acquire(request).await? {
+            Some(hold) => granted.push(Owned::new(hold, releases.clone())),
+            None => return give_back(granted).await.map(|()| None),
+        }
+    }
+    Ok(Some(granted.into_iter().map(Owned::into_inner).collect()))
+}
+
+async fn give_back<H: Hold>(mut granted: Vec<Owned<H>>) -> Result<()> {
+    while let Some(hold) = granted.pop() {
+        hold.release().await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! The book of leases: what is due when. Called under its lock; it waits for nothing.
+
+use super::{LeaseServer, Renewal, hold::Cell};
+use crate::lock::{Instant, Loss};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+#[derive(Debug)]
+pub(super) struct Book<S: LeaseServer> {
+    kept: HashMap<u64, Kept<S>>,
+    /// When each lease next needs attention: a renewal, or its end.
+    agenda: BTreeSet<(Instant, u64)>,
+    last_number: u64,
+    /// Until when the keeper sleeps unless it is woken.
+    asleep_until: Instant,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Kept<S: LeaseServer> {
+    cell: Arc<Cell<S>>,
+    /// When to renew; `None` while a renewal is under way, or if there is to be none.
+    renew_at: Option<Instant>,
+    /// Its entry in the agenda.
+    due: Instant,
+}
+
+/// What is due.
+pub(super) struct Due<S: LeaseServer> {
+    pub(super) expired: Vec<Arc<Cell<S>>>,
+    pub(super) renew: Vec<(u64, Arc<Cell<S>>)>,
+    /// When to look again; `None` when there is nothing to look for.
+    pub(super) next: Option<Instant>,
+    /// No lease is left and none will come.
+    pub(super) over: bool,
+}
+
+/// How long after a failed renewal to try again, as a part of the lease's time.
+const RETRY: u32 = 12;
+
+impl<S: LeaseServer> Book<S> {
+    /// Writes a lease in; says whether the keeper must be woken for it.
+    pub(super) fn enter(&mut self, cell: Arc<Cell<S>>, renew_at: Option<Instant>) -> (u64, bool) {
+        self.last_number += 1;
+        let due = earliest(renew_at, cell.valid_until());
+        self.kept.insert(
+            self.last_number,
+            Kept {
+                cell,
+                renew_at,
+                due,
+            },
+        );
+        self.agenda.insert((due, self.last_number));
+        (self.last_number, due < self.asleep_until)
+    }
+
+    /// Strikes a lease out.
+    pub(super) fn strike(&mut self, number: u64) {
+        if let Some(kept) = self.kept.remove(&number) {
+            self.agenda.remove(&(kept.due, number));
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    pub(super) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    /// Takes out what is due, and what will be so soon that it can ride along.
+    pub(super) fn due(&mut self, now: Instant) -> Due<S> {
+        let mut due = Due {
+            expired: Vec::new(),
+            renew: Vec::new(),
+            next: None,
+            over: false,
+        };
+        for (_, number) in self
+            .agenda
+            .range(..=(now, u64::MAX))
+            .copied()
+            .collect::<Vec<_>>()
+        {
+            if self
+                .kept
+                .get(&number)
+                .is_some_and(|kept| kept.cell.valid_until() <= now)
+            {
+                let kept = self.kept.get(&number).map(|kept| kept.cell.clone());
+                self.strike(number);
+                due.expired.extend(kept);
+            } else {
+                self.take_for_renewal(number, &mut due.renew);
+            }
+        }
+        if !due.renew.is_empty() {
+            self.take_riders(now, &mut due.renew);
+        }
+        due.next = self.agenda.first().map(|(when, _)| *when);
+        due.over = self.closed && self.kept.is_empty();
+        self.asleep_until = due.next.unwrap_or(Instant::from_nanos(u64::MAX));
+        due
+    }
+
+    /// An answer came. `Some` loss if the lease is lost by it.
+    pub(super) fn answered(
+        &mut self,
+        number: u64,
+        answer: Renewal,
+        good_until: Instant,
+        now: Instant,
+    ) -> Option<Loss> {
+        let kept = self.kept.get(&number)?;
+        let (old_end, time) = (kept.cell.valid_until(), kept.cell.time);
+        // Too late is too late, whatever the server says: somebody else may have come and gone.
+        let loss = match answer {
+            _ if old_end <= now => Some(Loss::Expired),
+            Renewal::Gone => Some(Loss::Taken),
+            Renewal::Renewed | Renewal::Unknown => None,
+        };
+        if loss.is_some() {
+            self.strike(number);
+            return loss;
+        }
+        if answer == Renewal::Renewed {
+            kept.cell.extend(good_until);
+            self.schedule(number, good_until - time + time / 3);
+        } else {
+            self.schedule(number, now + time / RETRY);
+        }
+        None
+    }
+
+    fn take_riders(&mut self, now: Instant, renew: &mut Vec<(u64, Arc<Cell<S>>)>) {
+        let soon = |kept: &Kept<S>| {
+            kept.renew_at
+                .is_some_and(|at| at <= now + kept.cell.time / RETRY)
+        };
+        let horizon = (now + Duration::from_secs(10), 0);
+        let riders: Vec<u64> = self
+            .agenda
+            .range(..horizon)
+            .map(|(_, number)| *number)
+            .filter(|number| self.kept.get(number).is_some_and(soon))
+            .collect();
+        for number in riders {
+            self.take_for_renewal(number, renew);
+        }
+    }
+
+    fn take_for_renewal(&mut self, number: u64, renew: &mut Vec<(u64, Arc<Cell<S>>)>) {
+        let Some(kept) = self.kept.get_mut(&number) else {
+            return;
+        };
+        let due = kept.cell.valid_until();
+        self.agenda.remove(&(kept.due, number));
+        self.agenda.insert((due, number));
+        kept.due = due;
+        if kept.renew_at.take().is_some() {
+            renew.push((number, kept.cell.clone()));
+        }
+    }
+
+    fn schedule(&mut self, number: u64, renew_at: Instant) {
+        let Some(kept) = self.kept.get_mut(&number) else {
+            return;
+        };
+        let due = earliest(Some(renew_at), kept.cell.valid_until());
+        self.agenda.remove(&(kept.due, number));
+        self.agenda.insert((due, number));
+        kept.due = due;
+        kept.renew_at = Some(renew_at);
+    }
+}
+
+impl<S: LeaseServer> Default for Book<S> {
+    fn default() -> Self {
+        Self {
+            kept: HashMap::new(),
+            agenda: BTreeSet::new(),
+            last_number: 0,
+            asleep_until: Instant::from_nanos(u64::MAX),
+            closed: false,
+        }
+    }
+}
+
+fn earliest(renew_at: Option<Instant>, end: Instant) -> Instant {
+    renew_at.map_or(end, |renew_at| renew_at.min(end))
+}

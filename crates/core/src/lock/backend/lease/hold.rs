@@ -1,0 +1,132 @@
+//! A kept lease, as a hold.
+
+use super::{LeaseServer, Shared};
+use crate::lock::{
+    Deadline, Instant, LossSignal, Lost, Result, Token,
+    backend::{Hold, upgrade::UpgradeGate},
+};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+/// What the keeper and the hold both know.
+#[derive(Debug)]
+pub(super) struct Cell<S: LeaseServer> {
+    pub(super) lease: Arc<S::Lease>,
+    pub(super) time: Duration,
+    pub(super) signal: LossSignal,
+    valid_until: AtomicU64,
+}
+
+impl<S: LeaseServer> Cell<S> {
+    pub(super) fn new(
+        lease: S::Lease,
+        time: Duration,
+        valid_until: Instant,
+        signal: LossSignal,
+    ) -> Self {
+        let valid_until = AtomicU64::new(valid_until.as_nanos());
+        Self {
+            lease: Arc::new(lease),
+            time,
+            signal,
+            valid_until,
+        }
+    }
+
+    pub(super) fn valid_until(&self) -> Instant {
+        Instant::from_nanos(self.valid_until.load(Ordering::Acquire))
+    }
+
+    pub(super) fn extend(&self, until: Instant) {
+        self.valid_until.store(until.as_nanos(), Ordering::Release);
+    }
+}
+
+/// A lease that is kept until released.
+pub struct Leased<S: LeaseServer> {
+    keeper: Arc<Shared<S>>,
+    number: u64,
+    cell: Arc<Cell<S>>,
+    token: Option<Token>,
+    lost: Lost,
+    upgrades: UpgradeGate,
+}
+
+impl<S: LeaseServer> Leased<S> {
+    pub(super) fn new(
+        keeper: Arc<Shared<S>>,
+        number: u64,
+        cell: Arc<Cell<S>>,
+        token: Option<Token>,
+        lost: Lost,
+    ) -> Self {
+        Self {
+            keeper,
+            number,
+            cell,
+            token,
+            lost,
+            upgrades: UpgradeGate::default(),
+        }
+    }
+
+    /// What names it to the server.
+    #[must_use]
+    pub fn lease(&self) -> &S::Lease {
+        &self.cell.lease
+    }
+}
+
+impl<S: LeaseServer> Hold for Leased<S> {
+    fn token(&self) -> Option<Token> {
+        self.token
+    }
+
+    fn lost(&self) -> Lost {
+        self.lost.clone()
+    }
+
+    fn valid_until(&self) -> Option<Instant> {
+        Some(self.cell.valid_until())
+    }
+
+    async fn upgrade(&mut self, deadline: Deadline) -> Result<bool> {
+        let (server, lease) = (&self.keeper.server, &self.cell.lease);
+        let up = || {
+            let (server, lease) = (server.clone(), lease.clone());
+            async move { server.upgrade(lease).await }
+        };
+        let down = || {
+            let (server, lease) = (server.clone(), lease.clone());
+            async move { server.downgrade(lease).await }
+        };
+        let (pace, listener) = server.upgrade_pace(lease);
+        let done = self
+            .upgrades
+            .upgrade(deadline, pace, listener, up, down)
+            .await?;
+        self.token = done.unwrap_or(self.token);
+        Ok(done.is_some())
+    }
+
+    async fn release(self) -> Result<()> {
+        // No renewal after the surrender.
+        self.keeper.book().strike(self.number);
+        self.upgrades.settled().await;
+        self.keeper.server.surrender(self.cell.lease.clone()).await
+    }
+}
+
+impl<S: LeaseServer> fmt::Debug for Leased<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Leased")
+            .field("lease", &self.cell.lease)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,123 @@
+//! Release on drop: the one place in lockwork where that happens.
+
+use super::{Hold, Shield, keeper};
+use crate::lock::{Deadline, Instant, Lost, Result, Token};
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Waker},
+};
+use tokio_util::task::TaskTracker;
+
+/// A hold that is given back when dropped.
+///
+/// Every grant travels in one of these, through channels, futures and guards, from the moment it
+/// exists until it is released. The drop may happen on any thread, in a runtime or not. A release
+/// that needs no waiting happens then and there; any other goes on on the [keeper thread](keeper),
+/// and its failure is logged once.
+#[derive(Debug)]
+pub struct Owned<H: Hold> {
+    /// `None` once released.
+    hold: Option<H>,
+    releases: Releases,
+}
+
+impl<H: Hold> Owned<H> {
+    /// Takes charge of `hold`; its release is counted in `releases`.
+    pub const fn new(hold: H, releases: Releases) -> Self {
+        Self {
+            hold: Some(hold),
+            releases,
+        }
+    }
+
+    /// The hold itself, which from now on nobody releases unless its taker does.
+    #[must_use]
+    pub fn into_inner(mut self) -> H {
+        self.hold
+            .take()
+            .expect("a hold is taken out once, by value")
+    }
+
+    fn hold(&self) -> &H {
+        self.hold
+            .as_ref()
+            .expect("a hold is there until it is taken out by value")
+    }
+}
+
+impl<H: Hold> Hold for Owned<H> {
+    fn token(&self) -> Option<Token> {
+        self.hold().token()
+    }
+
+    fn lost(&self) -> Lost {
+        self.hold().lost()
+    }
+
+    fn valid_until(&self) -> Option<Instant> {
+        self.hold().valid_until()
+    }
+
+    async fn upgrade(&mut self, deadline: Deadline) -> Result<bool> {
+        self.hold
+            .as_mut()
+            .expect("a hold is there until it is taken out by value")
+            .upgrade(deadline)
+            .await
+    }
+
+    async fn release(mut self) -> Result<()> {
+        match self.hold.take() {
+            Some(hold) => self.releases.begin(hold, |released| released).await,
+            None => Ok(()),
+        }
+    }
+}
+
+impl<H: Hold> Drop for Owned<H> {
+    fn drop(&mut self) {
+        let Some(hold) = self.hold.take() else { return };
+        let mut release = self.releases.begin(hold, |released| {
+            if let Err(error) = released {
+                tracing::warn!(%error, "a dropped lock could not be released");
+            }
+        });
+        // Timers and sockets the release may open belong to the keeper: there may be no runtime
+        // here. If this first poll does not finish it, dropping the shield sends it there.
+        let _keeper = keeper::enter();
+        let _ = Pin::new(&mut release).poll(&mut Context::from_waker(Waker::noop()));
+    }
+}
+
+/// Counts releases under way, so that somebody can wait for them.
+#[derive(Clone, Debug, Default)]
+pub struct Releases(TaskTracker);
+
+impl Releases {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Waits until no release is under way.
+    pub async fn settled(&self) {
+        self.0.close();
+        self.0.wait().await;
+    }
+
+    /// Releases `hold`, shielded: dropping this does not abandon a release that was half sent.
+    fn begin<H: Hold, T: Send + 'static>(
+        &self,
+        hold: H,
+        then: impl FnOnce(Result<()>) -> T + Send + 'static,
+    ) -> Shield<T> {
+        let counted = self.0.token();
+        Shield::new(async move {
+            let released = hold.release().await;
+            drop(counted);
+            then(released)
+        })
+    }
+}

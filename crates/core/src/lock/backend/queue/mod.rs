@@ -1,0 +1,183 @@
+//! The in-process queue in front of every backend.
+//!
+//! Tasks of one process that want one lock form a line here. Only the head of the line talks to
+//! the server, so ten thousand waiters cost it one. And exclusion inside the process is decided
+//! here, mode by mode, because a server may not: a database session grants itself the same key
+//! twice.
+//!
+//! * **Order.** First come, first served. A reader does not overtake a waiting writer.
+//! * **Passing on.** A released lock may go to the next task in line without a round trip: only
+//!   while it is valid with a margin, only to a request for the same mode and lease, for at most
+//!   the *tenure* after the server granted it, and with a higher token each time. The new holder
+//!   inherits `valid_until` as it is. Then it goes back to the server, so that other processes
+//!   get their turn.
+//! * **Sharing.** Readers of one process share one grant of the server. Nobody joins a grant
+//!   older than the tenure, nor while anybody waits.
+//! * **Loss.** Whoever waits behind a holder whose grant is lost does not wait for its guard.
+
+mod ask;
+mod line;
+mod seat;
+mod ticket;
+mod upgrade;
+
+pub use seat::Seat;
+
+use self::{
+    ask::{Ask, Asked},
+    line::{Entry, Line, Next},
+    ticket::Turn,
+};
+use super::{Backend, Owned, Releases};
+use crate::lock::{Deadline, Holders, Info, LockId, Report, Request, Result, table::Table};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+/// How long a process may pass a lock among its own tasks before the server hears of it again.
+pub const DEFAULT_TENURE: Duration = Duration::from_millis(20);
+
+/// A backend with a queue in front; the [module's page](self) says what that does.
+#[derive(Debug)]
+pub struct Queue<B: Backend>(Arc<Inner<B>>);
+
+#[derive(Debug)]
+struct Inner<B: Backend> {
+    backend: B,
+    lines: Table<Line<B>>,
+    tenure: Duration,
+    releases: Releases,
+    /// Numbers for tickets and grants, never used twice: a late clean-up must not hit a stranger.
+    numbers: AtomicU64,
+}
+
+impl<B: Backend> Queue<B> {
+    /// Puts a queue in front of `backend`. A `tenure` of zero passes nothing on and shares nothing.
+    pub fn new(backend: B, tenure: Duration, releases: Releases) -> Self {
+        Self(Arc::new(Inner {
+            backend,
+            lines: Table::default(),
+            tenure,
+            releases,
+            numbers: AtomicU64::new(1),
+        }))
+    }
+
+    /// How many locks somebody in this process holds, asks for or waits for. For tests and
+    /// diagnosis.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        self.0.lines.len()
+    }
+}
+
+impl<B: Backend> Inner<B> {
+    fn number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Gives turns to those at the head of the line, for as long as there are turns to give.
+    fn advance(self: &Arc<Self>, id: &LockId) {
+        loop {
+            let next = self.lines.visit(id, |line| line.next(self.tenure));
+            match next {
+                None | Some(Next::Nobody) => return,
+                Some(Next::Upgrade(ready)) => {
+                    // An upgrader that left has taken its claim back, or will, and advances then.
+                    let _ = ready.send(());
+                    return;
+                }
+                Some(Next::Join(waiter, shared)) => {
+                    let seat = Seat::joined(self.clone(), id.clone(), waiter.wish, shared);
+                    // Refused by somebody who left: dropping the seat gives it up.
+                    let _ = waiter.send(Turn::Seat(Owned::new(seat, self.releases.clone())));
+                }
+                Some(Next::Ask(waiter, recall)) => {
+                    let ask = Ask::new(self.clone(), id.clone(), waiter.wish.mode, recall);
+                    match waiter.send(Turn::Ask(ask)) {
+                        Ok(()) => return,
+                        Err(Turn::Ask(ask)) => ask.withdraw(),
+                        Err(Turn::Seat(_)) => unreachable!("what was refused is what was sent"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<B: Backend> Backend for Queue<B> {
+    type Hold = Owned<Seat<B>>;
+
+    fn info(&self) -> Info {
+        self.0.backend.info()
+    }
+
+    async fn acquire(&self, request: Request) -> Result<Option<Self::Hold>> {
+        let id = request.id();
+        let mut turn = match Line::enter(&self.0, &id, &request) {
+            Entry::Seat(seat) => return Ok(Some(seat)),
+            Entry::Busy => return Ok(None),
+            Entry::Ask(ask) => Turn::Ask(ask),
+            Entry::Wait(ticket) => match ticket.turn(request.deadline).await {
+                Some(turn) => turn,
+                None => return Ok(None),
+            },
+        };
+        loop {
+            let ask = match turn {
+                Turn::Seat(seat) => return Ok(Some(seat)),
+                Turn::Ask(ask) => ask,
+            };
+            turn = match ask.put(&request).await? {
+                Asked::Granted(seat) => return Ok(Some(seat)),
+                Asked::Refused => return Ok(None),
+                // An upgrade goes first; back to the head of the line.
+                Asked::Recalled(ticket) => match ticket.turn(request.deadline).await {
+                    Some(turn) => turn,
+                    None => return Ok(None),
+                },
+            };
+        }
+    }
+
+    async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {
+        let mut asks = Vec::with_capacity(requests.len());
+        for request in &requests {
+            let at_once = Request {
+                deadline: Deadline::Now,
+                ..request.clone()
+            };
+            match Line::enter(&self.0, &request.id(), &at_once) {
+                Entry::Ask(ask) => asks.push(ask),
+                // Sharing and asking do not mix in one call: leave the shared ones to the caller,
+                // who takes them one after the other.
+                Entry::Seat(_) | Entry::Wait(_) | Entry::Busy => return Ok(None),
+            }
+        }
+        let Some(holds) = self.0.backend.acquire_all(requests.clone()).await? else {
+            return Ok(None);
+        };
+        let seats = asks.into_iter().zip(holds).zip(&requests);
+        Ok(Some(
+            seats
+                .map(|((ask, hold), request)| ask.granted(hold, request))
+                .collect(),
+        ))
+    }
+
+    fn holders(&self, id: &LockId) -> impl Future<Output = Result<Holders>> + Send {
+        self.0.backend.holders(id)
+    }
+
+    fn break_lock(&self, id: &LockId) -> impl Future<Output = Result<usize>> + Send {
+        self.0.backend.break_lock(id)
+    }
+
+    fn doctor(&self) -> impl Future<Output = Result<Report>> + Send {
+        self.0.backend.doctor()
+    }
+}

@@ -1,0 +1,364 @@
+//! The task that owns one connection.
+
+use super::{Batch, Give, KeyOf, Open, Options, Session, Take, claims::Claim, link::SessionCell};
+use crate::lock::{Error, ErrorKind, Instant, Loss, Mode, Result, clock};
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::Arc,
+};
+use tokio::sync::{mpsc, oneshot};
+
+pub(super) use super::link::{Granted, Link};
+
+/// What can be asked of a session.
+#[derive(Debug)]
+pub(super) enum Ask<K: std::hash::Hash + Eq> {
+    Take {
+        take: Take<K>,
+        /// The place it takes; an upgrade has one already.
+        claim: Option<Claim<K>>,
+        reply: oneshot::Sender<Result<Option<Granted<K>>>>,
+    },
+    Give {
+        give: Give<K>,
+        reply: Option<oneshot::Sender<Result<()>>>,
+    },
+}
+
+impl<K: std::hash::Hash + Eq> Ask<K> {
+    fn key(&self) -> &K {
+        match self {
+            Self::Take { take, .. } => &take.key,
+            Self::Give { give, .. } => &give.key,
+        }
+    }
+}
+
+type Reply<K> = oneshot::Sender<Result<Option<Granted<K>>>>;
+
+/// A session that is opened by running the future.
+pub(super) fn start<O: Open>(
+    open: Arc<O>,
+    options: Options,
+) -> (Link<KeyOf<O>>, impl Future<Output = ()> + Send) {
+    let (sender, asks) = mpsc::unbounded_channel();
+    let cell = Arc::new(SessionCell::new());
+    let link = Link::new(sender.clone(), cell.clone());
+    let to_self = sender.downgrade();
+    let run = async move {
+        let opened = tokio::time::timeout(options.patience, open.open()).await;
+        let opened = opened.unwrap_or_else(|_| {
+            Err(Error::new(
+                ErrorKind::Unavailable,
+                "the server did not let us in in time",
+            ))
+        });
+        match opened {
+            Err(error) => refuse_all(&cell, asks, &error),
+            Ok(session) => {
+                Actor::new(session, options, cell, asks, to_self)
+                    .serve()
+                    .await
+            }
+        }
+    };
+    (link, run)
+}
+
+fn refuse_all<K: std::hash::Hash + Eq>(
+    cell: &SessionCell,
+    mut asks: mpsc::UnboundedReceiver<Ask<K>>,
+    error: &Error,
+) {
+    cell.end(Loss::Disconnected);
+    asks.close();
+    while let Ok(ask) = asks.try_recv() {
+        if let Ask::Take { reply, .. } = ask {
+            let _ = reply.send(Err(error.clone()));
+        }
+    }
+}
+
+struct Actor<S: Session> {
+    session: S,
+    options: Options,
+    cell: Arc<SessionCell>,
+    asks: mpsc::UnboundedReceiver<Ask<S::Key>>,
+    to_self: mpsc::WeakUnboundedSender<Ask<S::Key>>,
+    /// Asked, and not yet in a batch.
+    pending: VecDeque<Ask<S::Key>>,
+    held: HashMap<S::Key, Vec<Claim<S::Key>>>,
+    idle_since: Instant,
+}
+
+/// Why a session ended, if not because nobody needs it.
+type End = Option<(Loss, Error)>;
+
+/// What a batch was made of, to be answered.
+struct Riders<K: std::hash::Hash + Eq> {
+    takes: Vec<(Take<K>, Option<Claim<K>>, Reply<K>)>,
+    gives: Vec<(Give<K>, Option<oneshot::Sender<Result<()>>>)>,
+}
+
+impl<S: Session> Actor<S> {
+    fn new(
+        session: S,
+        options: Options,
+        cell: Arc<SessionCell>,
+        asks: mpsc::UnboundedReceiver<Ask<S::Key>>,
+        to_self: mpsc::WeakUnboundedSender<Ask<S::Key>>,
+    ) -> Self {
+        let idle_since = Instant::now();
+        let (pending, held) = (VecDeque::new(), HashMap::new());
+        Self {
+            session,
+            options,
+            cell,
+            asks,
+            to_self,
+            pending,
+            held,
+            idle_since,
+        }
+    }
+
+    async fn serve(mut self) {
+        let end = loop {
+            if self.pending.is_empty() {
+                match self.next_ask().await {
+                    Ok(Some(ask)) => self.pending.push_back(ask),
+                    // Nothing was asked for a while: prove that the connection lives.
+                    Ok(None) => {}
+                    Err(end) => break end,
+                }
+            }
+            while let Ok(ask) = self.asks.try_recv() {
+                self.pending.push_back(ask);
+            }
+            if let Err(end) = self.round().await {
+                break Some(end);
+            }
+        };
+        self.end(end);
+    }
+
+    /// Waits for something to do; `None` for a ping, an error for the end.
+    async fn next_ask(&mut self) -> Result<Option<Ask<S::Key>>, End> {
+        let linger_over = self.idle_since + self.options.linger;
+        let idle = self.held.is_empty();
+        let runs_out = self.cell.valid_until();
+        tokio::select! {
+            ask = self.asks.recv() => ask.map(Some).ok_or(None),
+            error = self.session.broken() => Err(Some((Loss::Disconnected, error))),
+            () = clock::sleep_until(linger_over), if idle => Err(None),
+            () = clock::sleep_until(runs_out.unwrap_or(linger_over)), if runs_out.is_some() => {
+                Err(Some((Loss::Expired, Error::new(ErrorKind::Unavailable, "no news in time"))))
+            }
+            () = tokio::time::sleep(self.options.ping_every) => Ok(None),
+        }
+    }
+
+    /// One round trip with all that may ride together.
+    async fn round(&mut self) -> Result<(), (Loss, Error)> {
+        let riders = self.board();
+        let batch = Batch {
+            gives: riders.gives.iter().map(|(give, _)| give.clone()).collect(),
+            takes: riders.takes.iter().map(|(take, ..)| take.clone()).collect(),
+        };
+        let sent_at = Instant::now();
+        let limit = self
+            .cell
+            .valid_until()
+            .map_or(self.options.patience, |until| {
+                until
+                    .saturating_duration_since(sent_at)
+                    .min(self.options.patience)
+            });
+        let answer = tokio::time::timeout(limit, self.session.exchange(&batch)).await;
+        let silent = || Error::new(ErrorKind::Unavailable, "the server did not answer in time");
+        match answer {
+            Ok(Ok(taken)) => {
+                self.cell.heard_of(sent_at, self.options.server_bears);
+                let mut tokens: HashMap<_, _> = taken
+                    .into_iter()
+                    .map(|taken| (taken.key, taken.token))
+                    .collect();
+                self.settle_gives(riders.gives);
+                for (take, claim, reply) in riders.takes {
+                    let granted = tokens.remove(&take.key);
+                    self.settle_take(take, claim, reply, granted);
+                }
+                if tokens.is_empty() {
+                    return Ok(());
+                }
+                let message = "the server granted what nobody asked for";
+                Err((
+                    Loss::Disconnected,
+                    Error::new(ErrorKind::Unexpected, message),
+                ))
+            }
+            Ok(Err(error)) => {
+                let cleaned = tokio::time::timeout(limit, self.session.clean_up(&batch)).await;
+                if !matches!(cleaned, Ok(Ok(()))) {
+                    self.fail_takes(riders.takes, &error);
+                    return Err((Loss::Disconnected, error));
+                }
+                self.settle_gives(riders.gives);
+                self.fail_takes(riders.takes, &error);
+                Ok(())
+            }
+            Err(_) => Err((Loss::Disconnected, silent())),
+        }
+    }
+
+    /// Chooses who rides: in order, no key twice, so that no key is given and taken in one batch.
+    fn board(&mut self) -> Riders<S::Key> {
+        let mut riders = Riders {
+            takes: Vec::new(),
+            gives: Vec::new(),
+        };
+        let mut keys = HashSet::new();
+        let mut later = VecDeque::new();
+        while let Some(ask) = self.pending.pop_front() {
+            if keys.len() >= self.options.batch || keys.contains(ask.key()) {
+                later.push_back(ask);
+                continue;
+            }
+            let key = ask.key().clone();
+            if self.admit(ask, &mut riders) {
+                keys.insert(key);
+            }
+        }
+        self.pending = later;
+        riders
+    }
+
+    /// Puts one ask into the batch; `false` if it is answered without.
+    fn admit(&mut self, ask: Ask<S::Key>, riders: &mut Riders<S::Key>) -> bool {
+        match ask {
+            Ask::Take { take, claim, reply } => {
+                if take.upgrade && !self.upgrade_claim(&take.key) {
+                    let _ = reply.send(Ok(None));
+                    return false;
+                }
+                riders.takes.push((take, claim, reply));
+            }
+            Ask::Give { give, reply } => {
+                if !self.holds(&give) {
+                    if let Some(reply) = reply {
+                        let _ = reply.send(Ok(()));
+                    }
+                    return false;
+                }
+                riders.gives.push((give, reply));
+            }
+        }
+        true
+    }
+
+    fn settle_take(
+        &mut self,
+        take: Take<S::Key>,
+        claim: Option<Claim<S::Key>>,
+        reply: Reply<S::Key>,
+        granted: Option<Option<crate::lock::Token>>,
+    ) {
+        let Some(token) = granted else {
+            self.refused(&take);
+            let _ = reply.send(Ok(None));
+            return;
+        };
+        if let Some(claim) = claim {
+            self.held.entry(take.key.clone()).or_default().push(claim);
+        }
+        let give = Give {
+            key: take.key,
+            mode: take.mode,
+            downgrade: take.upgrade,
+        };
+        // What travels gives itself back if nobody reads it.
+        let granted = Granted::new(self.to_self.clone(), give, token);
+        let _ = reply.send(Ok(Some(granted)));
+    }
+
+    fn fail_takes(
+        &mut self,
+        takes: Vec<(Take<S::Key>, Option<Claim<S::Key>>, Reply<S::Key>)>,
+        error: &Error,
+    ) {
+        for (take, _, reply) in takes {
+            self.refused(&take);
+            let _ = reply.send(Err(error.clone()));
+        }
+    }
+
+    fn refused(&mut self, take: &Take<S::Key>) {
+        if take.upgrade {
+            if let Some(claim) = self.claim(&take.key, Mode::Write) {
+                claim.downgrade();
+            }
+        } else {
+            self.cell.unload();
+        }
+    }
+
+    fn settle_gives(&mut self, gives: Vec<(Give<S::Key>, Option<oneshot::Sender<Result<()>>>)>) {
+        for (give, reply) in gives {
+            if give.downgrade {
+                if let Some(claim) = self.claim(&give.key, Mode::Write) {
+                    claim.downgrade();
+                }
+            } else {
+                self.forget(&give);
+            }
+            if let Some(reply) = reply {
+                let _ = reply.send(Ok(()));
+            }
+        }
+    }
+
+    fn forget(&mut self, give: &Give<S::Key>) {
+        let Some(claims) = self.held.get_mut(&give.key) else {
+            return;
+        };
+        if let Some(at) = claims.iter().position(|claim| claim.mode() == give.mode) {
+            claims.swap_remove(at);
+            self.cell.unload();
+        }
+        if claims.is_empty() {
+            self.held.remove(&give.key);
+        }
+        if self.held.is_empty() {
+            self.idle_since = Instant::now();
+        }
+    }
+
+    fn holds(&mut self, give: &Give<S::Key>) -> bool {
+        self.claim(&give.key, give.mode).is_some()
+    }
+
+    fn upgrade_claim(&mut self, key: &S::Key) -> bool {
+        self.claim(key, Mode::Upgradeable)
+            .is_some_and(Claim::upgrade)
+    }
+
+    fn claim(&mut self, key: &S::Key, mode: Mode) -> Option<&mut Claim<S::Key>> {
+        self.held
+            .get_mut(key)?
+            .iter_mut()
+            .find(|claim| claim.mode() == mode)
+    }
+
+    /// Guards hear of it before the keys are free: nobody comes in beside a guard that is valid.
+    fn end(mut self, end: End) {
+        self.asks.close();
+        match &end {
+            None => self.cell.end(Loss::Disconnected),
+            Some((loss, error)) => {
+                tracing::debug!(%error, holds = self.held.len(), "a session ended");
+                self.cell.end(*loss);
+            }
+        }
+        // The claims go, and with every ask its answer: askers try elsewhere.
+    }
+}

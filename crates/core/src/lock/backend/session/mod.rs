@@ -1,0 +1,158 @@
+//! Sessions: grants that live on a connection. Postgres and SQL Server are made of these.
+//!
+//! A backend says what one round trip does ([`Session::exchange`]); the [`Pool`] does the rest:
+//!
+//! * **One task owns each connection.** Callers never touch it, so a dropped future cannot leave
+//!   a statement running that nobody reads.
+//! * **Batches.** What is asked while a round trip is under way rides in the next one. A lone
+//!   caller never waits for company.
+//! * **Many locks, few connections.** A session takes up to [`Options::capacity`] grants before
+//!   another is opened; nothing ever waits at the server on a session that holds something.
+//! * **A session does not exclude itself**, so the pool does: by key, not by name, and across all
+//!   its sessions. Two names that fall on one key exclude each other.
+//! * **Loss.** When a connection breaks, stays silent for too long or outlives what the server
+//!   would bear, every hold on it is lost at once and its keys are free to be asked for again.
+//!
+//! The tasks live on the [keeper thread](super::keeper), so that connections outlive the runtime
+//! they were first used from.
+
+mod actor;
+mod claims;
+mod hold;
+mod link;
+mod pool;
+
+pub use hold::SessionHold;
+pub use pool::Pool;
+
+use super::Pace;
+use crate::lock::{Error, LockId, Mode, Result, Token};
+use std::{fmt, hash::Hash, time::Duration};
+
+/// Opens sessions; the pool decides when.
+pub trait Open: fmt::Debug + Send + Sync + 'static {
+    /// A connection.
+    type Session: Session;
+
+    /// Connects.
+    fn open(&self) -> impl Future<Output = Result<Self::Session>> + Send;
+
+    /// What the server locks on for `id`. Locks whose keys are equal exclude each other.
+    fn key(&self, id: &LockId) -> KeyOf<Self>;
+}
+
+/// The key type of what `O` opens.
+pub type KeyOf<O> = <<O as Open>::Session as Session>::Key;
+
+/// A connection on which grants live and die together.
+pub trait Session: fmt::Debug + Send + 'static {
+    /// What the server locks on.
+    type Key: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static;
+
+    /// One round trip: first everything is given back, then each take is tried, none waits. An
+    /// empty batch only proves that the connection lives.
+    ///
+    /// Answers with the takes that were granted, by their keys; what is not among them was
+    /// refused. No key occurs twice in a batch.
+    ///
+    /// # Errors
+    /// Leaves open what of the batch was done; [`Session::clean_up`] settles that.
+    fn exchange(
+        &mut self,
+        batch: &Batch<Self::Key>,
+    ) -> impl Future<Output = Result<Vec<Taken<Self::Key>>>> + Send;
+
+    /// After a failed exchange: makes sure that all its gives are given and none of its takes is
+    /// held.
+    ///
+    /// # Errors
+    /// Ends the session, which has the same effect.
+    fn clean_up(&mut self, batch: &Batch<Self::Key>) -> impl Future<Output = Result<()>> + Send;
+
+    /// Resolves, with why, only once the connection is of no more use.
+    ///
+    /// # Cancel safety
+    /// Dropped and called again between any two exchanges.
+    fn broken(&mut self) -> impl Future<Output = Error> + Send;
+}
+
+/// What rides in one round trip.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Batch<K> {
+    /// First these.
+    pub gives: Vec<Give<K>>,
+    /// Then these.
+    pub takes: Vec<Take<K>>,
+}
+
+/// One grant to give back.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Give<K> {
+    /// Which.
+    pub key: K,
+    /// How it is held.
+    pub mode: Mode,
+    /// Not all the way: an upgraded writer becomes an upgradeable reader again.
+    pub downgrade: bool,
+}
+
+/// One grant to try for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Take<K> {
+    /// Which.
+    pub key: K,
+    /// How.
+    pub mode: Mode,
+    /// This session is the upgradeable reader and wants to be the writer.
+    pub upgrade: bool,
+}
+
+/// One take that was granted.
+#[derive(Clone, Debug)]
+pub struct Taken<K> {
+    /// Which.
+    pub key: K,
+    /// Its token, where the server has them.
+    pub token: Option<Token>,
+}
+
+/// How a pool behaves.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// How many grants live on one session before another is opened. Default: 1,000.
+    pub capacity: usize,
+    /// How many keys ride in one round trip. Default: 1,000.
+    pub batch: usize,
+    /// How long an answer may take before the session is given up. Default: 5 s.
+    pub patience: Duration,
+    /// How often an idle session is asked whether it lives. Default: 2 s.
+    pub ping_every: Duration,
+    /// For how long the server bears a silent session; its grants are valid for that long after
+    /// the last request that was answered. Default: `None`, for as long as the connection stands.
+    pub server_bears: Option<Duration>,
+    /// How long a session that holds nothing is kept. Default: 10 s.
+    pub linger: Duration,
+    /// How often to try again for what was busy, without a hint. Default: 50 to 150 ms.
+    pub pace: Pace,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            capacity: 1000,
+            batch: 1000,
+            patience: Duration::from_secs(5),
+            ping_every: Duration::from_secs(2),
+            server_bears: None,
+            linger: Duration::from_secs(10),
+            pace: Pace {
+                least: Duration::from_millis(50),
+                most: Duration::from_millis(150),
+            },
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What went wrong, sorted by what the caller can do about it.
+
+use std::{borrow::Cow, error::Error as StdError, fmt, sync::Arc};
+
+/// A result whose error is [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The cause of an [`Error`], as a driver gave it.
+pub type BoxError = Box<dyn StdError + Send + Sync>;
+
+/// What the caller can do. Contention is not here: a wait that runs out is `Ok(None)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The lock was held and then lost: stop the protected work and take the lock anew.
+    Lost,
+    /// Waiting would never end: a cycle of waiters. Let go of what is held and begin again.
+    Deadlock,
+    /// This backend has no such mode: see [`Capability`](super::Capability), choose another.
+    Unsupported,
+    /// A name, option or URL is wrong, or a guard cannot do what was asked: fix the program.
+    Invalid,
+    /// The server refused the credentials or the right: fix the deployment.
+    Denied,
+    /// The server cannot be reached or is overloaded: try again later.
+    Unavailable,
+    /// [`Locks::close`](super::Locks::close) was called.
+    Closed,
+    /// Anything else: report it.
+    Unexpected,
+}
+
+/// What went wrong: a sentence, a [kind](ErrorKind), whether trying again could help, and details.
+///
+/// Prints as one line without its cause; [`source`](StdError::source) has that. Never contains a
+/// password or an owner id.
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    kind: ErrorKind,
+    transient: bool,
+    message: Cow<'static, str>,
+    context: Vec<(&'static str, String)>,
+    source: Option<Arc<dyn StdError + Send + Sync>>,
+}
+
+impl Error {
+    /// An error of `kind`. Transient if that is [`ErrorKind::Unavailable`].
+    pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            transient: kind == ErrorKind::Unavailable,
+            message: message.into(),
+            context: Vec::new(),
+            source: None,
+        }))
+    }
+
+    /// Adds a detail the operator will ask for.
+    #[must_use]
+    pub fn with(mut self, key: &'static str, value: impl fmt::Display) -> Self {
+        self.0.context.push((key, value.to_string()));
+        self
+    }
+
+    /// Adds the cause.
+    #[must_use]
+    pub fn because(mut self, source: impl Into<BoxError>) -> Self {
+        self.0.source = Some(source.into().into());
+        self
+    }
+
+    /// Says whether the same request could succeed a little later.
+    #[must_use]
+    pub fn transient(mut self, yes: bool) -> Self {
+        self.0.transient = yes;
+        self
+    }
+
+    /// What the caller can do.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Whether the same request could succeed a little later. Decided where the driver's error
+    /// was seen; nobody further up parses text.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        self.0.transient
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)?;
+        let mut before = " (";
+        for (key, value) in &self.0.context {
+            write!(f, "{before}{key}={value}")?;
+            before = ", ";
+        }
+        if self.0.context.is_empty() {
+            Ok(())
+        } else {
+            f.write_str(")")
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.0.kind)
+            .field("transient", &self.0.transient)
+            .field("message", &self.0.message)
+            .field("context", &self.0.context)
+            .field("source", &self.0.source)
+            .finish()
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}

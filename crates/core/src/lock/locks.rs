@@ -1,0 +1,194 @@
+//! Where locks come from.
+
+use super::{
+    All, AnyBackend, Error, ErrorKind, Guard, Holders, Info, LockId, LockOptions, Mode, Mutex,
+    Name, Report, Request, Result, RwLock, Semaphore, Space,
+    backend::{Backend, Releases, queue},
+    door::Door,
+    max_hold::Grip,
+};
+use std::{sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
+
+/// Where locks come from: a backend with the in-process queue in front.
+///
+/// Cheap to clone, no type parameters, usable from several runtimes one after another. All
+/// clones are one: they share their queue, and closing one closes all.
+///
+/// ```
+/// use lockwork_core::lock::{Locks, Memory};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> lockwork_core::lock::Result<()> {
+/// let locks = Locks::new(Memory::new());
+/// let guard = locks.mutex("nightly-report").lock().await?;
+/// assert!(locks.mutex("nightly-report").try_lock().await?.is_none());
+/// drop(guard);
+/// locks.close().await; // every release has arrived
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Locks(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    backend: AnyBackend,
+    info: Info,
+    releases: Releases,
+    closed: CancellationToken,
+}
+
+impl Locks {
+    /// Locks of `backend`.
+    pub fn new(backend: impl Backend) -> Self {
+        Self::with_tenure(backend, queue::DEFAULT_TENURE)
+    }
+
+    /// Locks of `backend`, passed among the tasks of this process for at most `tenure` before the
+    /// server hears of them again. Default: 20 ms.
+    ///
+    /// Longer means fewer round trips and longer waits for other processes; zero passes nothing
+    /// on, so that each acquisition is a grant of the server.
+    pub fn with_tenure(backend: impl Backend, tenure: Duration) -> Self {
+        let releases = Releases::new();
+        let queued = queue::Queue::new(backend, tenure, releases.clone());
+        let info = queued.info();
+        let backend = AnyBackend::counted(queued, releases.clone());
+        Self(Arc::new(Shared {
+            backend,
+            info,
+            releases,
+            closed: CancellationToken::new(),
+        }))
+    }
+
+    /// What the backend is and can do.
+    #[must_use]
+    pub fn info(&self) -> Info {
+        self.0.info
+    }
+
+    /// The mutex called `name`. A name that cannot be one is told when the lock is asked for.
+    pub fn mutex<N>(&self, name: N) -> Mutex
+    where
+        N: TryInto<Name>,
+        N::Error: Into<Error>,
+    {
+        Mutex(Door::new(self.clone(), name))
+    }
+
+    /// The read/write lock called `name`.
+    pub fn rw_lock<N>(&self, name: N) -> RwLock
+    where
+        N: TryInto<Name>,
+        N::Error: Into<Error>,
+    {
+        RwLock(Door::new(self.clone(), name))
+    }
+
+    /// The semaphore called `name` with so many permits. Zero is told when one is asked for.
+    pub fn semaphore<N>(&self, name: N, permits: u32) -> Semaphore
+    where
+        N: TryInto<Name>,
+        N::Error: Into<Error>,
+    {
+        Semaphore {
+            door: Door::new(self.clone(), name),
+            permits,
+        }
+    }
+
+    /// The mutexes called so, to be taken together. See [`All`].
+    pub fn all<N>(&self, names: impl IntoIterator<Item = N>) -> All
+    where
+        N: TryInto<Name>,
+        N::Error: Into<Error>,
+    {
+        All::new(self.clone(), names)
+    }
+
+    /// Looks at the deployment; the report says what would break a promise and what to do.
+    ///
+    /// # Errors
+    /// What the server has to say.
+    pub async fn doctor(&self) -> Result<Report> {
+        self.while_open(self.0.backend.doctor()).await
+    }
+
+    /// Refuses new requests, ends waiting ones with [`ErrorKind::Closed`], and waits until every
+    /// release under way has arrived. Guards that are still held stay held.
+    ///
+    /// # Cancel safety
+    /// Dropping this stops the waiting; the locks stay closed.
+    pub async fn close(&self) {
+        self.0.closed.cancel();
+        self.0.releases.settled().await;
+    }
+
+    pub(super) async fn acquire(
+        &self,
+        name: &Name,
+        mode: Mode,
+        options: LockOptions,
+    ) -> Result<Option<Guard>> {
+        let request = self.request(name, mode, options)?;
+        let hold = self.while_open(self.0.backend.acquire(request)).await?;
+        Ok(hold.map(|hold| Guard::new(Grip::new(hold, options.max_hold), name.clone(), mode)))
+    }
+
+    /// All of `names` at once or none, without waiting.
+    pub(super) async fn try_all(
+        &self,
+        names: &[Name],
+        options: LockOptions,
+    ) -> Result<Option<Vec<Guard>>> {
+        let mode = Mode::Exclusive;
+        let requests = names.iter().map(|name| self.request(name, mode, options));
+        let requests = requests.collect::<Result<Vec<_>>>()?;
+        let holds = self
+            .while_open(self.0.backend.acquire_all(requests))
+            .await?;
+        let guard = |(hold, name): (_, &Name)| {
+            Guard::new(Grip::new(hold, options.max_hold), name.clone(), mode)
+        };
+        Ok(holds.map(|holds| holds.into_iter().zip(names).map(guard).collect()))
+    }
+
+    pub(super) async fn holders(&self, space: Space, name: &Name) -> Result<Holders> {
+        let id = LockId::new(space, name.clone());
+        self.while_open(self.0.backend.holders(&id)).await
+    }
+
+    pub(super) async fn break_lock(&self, space: Space, name: &Name, why: &str) -> Result<usize> {
+        let id = LockId::new(space, name.clone());
+        let broken = self.while_open(self.0.backend.break_lock(&id)).await?;
+        tracing::warn!(target: "lockwork::audit", lock = %id, why, broken, "a lock was broken");
+        Ok(broken)
+    }
+
+    fn request(&self, name: &Name, mode: Mode, options: LockOptions) -> Result<Request> {
+        if !self.0.info.capability.has(mode) {
+            let message =
+                "this backend has no such locks: see its Info::capability, or use another";
+            return Err(Error::new(ErrorKind::Unsupported, message)
+                .with("backend", self.0.info.scheme)
+                .with("mode", mode.as_str()));
+        }
+        Ok(Request {
+            lease: options.lease,
+            renew: options.renew,
+            ..Request::new(name.clone(), mode, options.wait.deadline())
+        })
+    }
+
+    async fn while_open<T: Send>(&self, work: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        let closed = || Error::new(ErrorKind::Closed, "these locks were closed");
+        if self.0.closed.is_cancelled() {
+            return Err(closed());
+        }
+        tokio::select! {
+            biased;
+            done = work => done,
+            () = self.0.closed.cancelled() => Err(closed()),
+        }
+    }
+}

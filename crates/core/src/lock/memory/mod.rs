@@ -1,0 +1,207 @@
+//! Locks within this process: the reference for every other backend.
+//!
+//! All modes, tokens, and waits that cost nothing while they last. Use it in tests, in programs
+//! that may one day have a second process, and to see what a backend must do.
+
+mod named;
+mod state;
+mod waiting;
+
+pub use named::MEMORY;
+
+use self::state::{Admission, Cell, Lock};
+use super::{
+    Deadline, Finding, Guarantee, Holders, Info, Instant, LockId, Lost, Mode, Report, Request,
+    Result, Scope, Severity, Token,
+    backend::{Backend, Hold, Owned, Releases, try_each},
+    info::Capability,
+    table::{Record, Table},
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+/// Locks within this process. Clones are one: they exclude each other.
+///
+/// `memory:` in a URL is one such place for the whole process, and `memory:NAME` another.
+#[derive(Clone, Debug, Default)]
+pub struct Memory(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    locks: Table<Lock>,
+    /// One counter for all names: it rises for each, and a name used once leaves nothing behind.
+    tokens: AtomicU64,
+    /// Numbers for grants and waiters, never used twice.
+    numbers: AtomicU64,
+    releases: Releases,
+}
+
+impl Memory {
+    /// A place of its own.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many locks are held or waited for. For tests and diagnosis.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.locks.len()
+    }
+
+    /// Whether nothing is held or waited for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Inner {
+    fn number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn token(&self) -> Option<Token> {
+        Token::from_server(self.tokens.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Admits those at the head of the line who may come in now.
+    fn advance(self: &Arc<Self>, id: &LockId) {
+        loop {
+            let admitted = self
+                .locks
+                .visit(id, |lock| lock.admit_next(|mode| self.token_for(mode)));
+            match admitted.flatten() {
+                None => return,
+                Some((turn, cell)) => {
+                    let hold = MemoryHold {
+                        memory: self.clone(),
+                        id: id.clone(),
+                        cell,
+                    };
+                    // Refused by somebody who left: dropping the hold gives it up.
+                    let _ = turn.send(Owned::new(hold, self.releases.clone()));
+                }
+            }
+        }
+    }
+
+    fn token_for(&self, mode: Mode) -> Option<Token> {
+        mode.has_token().then(|| self.token()).flatten()
+    }
+}
+
+impl Backend for Memory {
+    type Hold = MemoryHold;
+
+    fn info(&self) -> Info {
+        Info::new(
+            "memory",
+            Scope::Process,
+            Guarantee::Process,
+            Capability::all(),
+        )
+    }
+
+    async fn acquire(&self, request: Request) -> Result<Option<MemoryHold>> {
+        let id = request.id();
+        let number = self.0.number();
+        let admission = self.0.locks.join(&id, |lock| {
+            lock.enter(number, &request, |mode| self.0.token_for(mode))
+        });
+        match admission {
+            Admission::In(cell) => Ok(Some(MemoryHold {
+                memory: self.0.clone(),
+                id,
+                cell,
+            })),
+            Admission::Busy => Ok(None),
+            Admission::Wait(turn) => {
+                let waiting = waiting::Waiting::new(self.0.clone(), id, number, turn);
+                Ok(waiting.turn(request.deadline).await.map(Owned::into_inner))
+            }
+        }
+    }
+
+    async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<MemoryHold>>> {
+        try_each(self, requests, &self.0.releases).await
+    }
+
+    async fn holders(&self, id: &LockId) -> Result<Holders> {
+        Ok(self
+            .0
+            .locks
+            .visit(id, |lock| lock.holders())
+            .unwrap_or_default())
+    }
+
+    async fn break_lock(&self, id: &LockId) -> Result<usize> {
+        let broken = self.0.locks.visit(id, |lock| lock.evict()).unwrap_or(0);
+        self.0.advance(id);
+        Ok(broken)
+    }
+
+    async fn doctor(&self) -> Result<Report> {
+        Ok(Report::new(vec![Finding::new(
+            Severity::Note,
+            "these locks exclude tasks of this process and nobody else",
+            "use file: for one machine, or a server for several",
+        )]))
+    }
+}
+
+/// A lock held in [`Memory`].
+#[derive(Debug)]
+pub struct MemoryHold {
+    memory: Arc<Inner>,
+    id: LockId,
+    cell: Cell,
+}
+
+impl Hold for MemoryHold {
+    fn token(&self) -> Option<Token> {
+        self.cell.token
+    }
+
+    fn lost(&self) -> Lost {
+        self.cell.lost.clone()
+    }
+
+    fn valid_until(&self) -> Option<Instant> {
+        None
+    }
+
+    async fn upgrade(&mut self, deadline: Deadline) -> Result<bool> {
+        let number = self.cell.number;
+        let asked = self
+            .memory
+            .locks
+            .visit(&self.id, |lock| lock.begin_upgrade(number));
+        let Some(ready) = asked.flatten() else {
+            return Err(self.cell.lost.get().unwrap_or(super::Loss::Taken).into());
+        };
+        let claim = waiting::UpgradeClaim::new(self.memory.clone(), self.id.clone(), number);
+        self.memory.advance(&self.id);
+        let token = match deadline.wait_for(ready).await {
+            Some(Ok(())) => self.memory.token(),
+            Some(Err(_)) => return Err(self.cell.lost.get().unwrap_or(super::Loss::Taken).into()),
+            None => return Ok(false),
+        };
+        claim.succeed(token);
+        self.cell.token = token;
+        Ok(true)
+    }
+
+    async fn release(self) -> Result<()> {
+        let goes_on = self.memory.locks.visit(&self.id, |lock| {
+            lock.remove(self.cell.number);
+            !lock.is_over()
+        });
+        if goes_on == Some(true) {
+            self.memory.advance(&self.id);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! A table of what is known about each lock, for as long as there is anything to know.
+
+use super::LockId;
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+/// What is known about one lock.
+pub(super) trait Record: Default {
+    /// Whether there is nothing left to know, so that the record can go.
+    fn is_over(&self) -> bool;
+}
+
+/// Many small tables under many locks, so that tasks with different names seldom meet. A name
+/// used once leaves nothing behind.
+#[derive(Debug)]
+pub(super) struct Table<R> {
+    shards: Box<[Shard<R>]>,
+}
+
+type Shard<R> = Mutex<HashMap<LockId, R>>;
+
+const SHARDS: usize = 32;
+
+impl<R: Record> Table<R> {
+    /// How many records there are.
+    pub(super) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| lock(shard).len()).sum()
+    }
+
+    /// Does something with the record of `id`, making one if there is none. The record stays,
+    /// whatever is done; so `work` must leave it not over, or let a visit follow.
+    pub(super) fn join<T>(&self, id: &LockId, work: impl FnOnce(&mut R) -> T) -> T {
+        let mut records = lock(self.shard(id));
+        match records.get_mut(id) {
+            Some(record) => work(record),
+            None => work(records.entry(id.clone()).or_default()),
+        }
+    }
+
+    /// Does something with the record of `id` if there is one, and removes it if that ended it.
+    pub(super) fn visit<T>(&self, id: &LockId, work: impl FnOnce(&mut R) -> T) -> Option<T> {
+        let mut records = lock(self.shard(id));
+        let record = records.get_mut(id)?;
+        let result = work(record);
+        if record.is_over() {
+            records.remove(id);
+        }
+        Some(result)
+    }
+
+    fn shard(&self, id: &LockId) -> &Shard<R> {
+        // FNV over the tail of the name, where names differ; the table itself hashes properly.
+        let tail = id.name.as_str().as_bytes().iter().rev().take(8);
+        let hash = tail.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        &self.shards[(hash >> 32) as usize % SHARDS]
+    }
+}
+
+impl<R> Default for Table<R> {
+    fn default() -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+        }
+    }
+}
+
+fn lock<R>(shard: &Shard<R>) -> MutexGuard<'_, HashMap<LockId, R>> {
+    // Records change in single steps that do not panic: what a panic elsewhere left is whole.
+    shard.lock().unwrap_or_else(PoisonError::into_inner)
+}

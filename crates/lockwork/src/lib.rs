@@ -1,0 +1,41 @@
+#![doc = include_str!("../README.md")]
+//! # Where to look
+//!
+//! | for | see |
+//! |---|---|
+//! | taking a lock | [`Locks`], [`Mutex`], [`RwLock`], [`Semaphore`], [`All`] |
+//! | what holding it means | [`Guard`], [`Lost`], [`Token`] |
+//! | choosing a backend by URL | [`connect`], [`registry`] |
+//! | what a backend can do | [`Info`], [`Capability`] |
+//! | writing a backend | [`backend`] |
+
+pub use lockwork_core::lock::*;
+
+/// Connects to the lock backend that `url` names.
+///
+/// | URL | locks for | options |
+/// |---|---|---|
+/// | `memory:`, `memory:NAME` | tasks of this process | `tenure` |
+///
+/// `tenure` is how long a process may pass a lock among its own tasks before the backend hears of
+/// it again: `20ms` unless said otherwise, `0` for never.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> lockwork::Result<()> {
+/// let locks = lockwork::connect("memory:").await?;
+/// let guard = locks.mutex("nightly-report").lock().await?;
+/// # Ok(()) }
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Invalid`] if this is not a URL, or its scheme or an option is unknown; the sentence
+/// names those that are known. Otherwise what the server has to say.
+pub async fn connect(url: &str) -> Result<Locks> {
+    registry().connect(url).await
+}
+
+/// The backends compiled in. Add your own with [`Registry::with`].
+#[must_use]
+pub fn registry() -> Registry {
+    Registry::new().with(MEMORY)
+}

@@ -1,0 +1,24 @@
+//! `bench`: the benchmarks, which live outside the workspace so that what they
+//! compare against never enters its lock file.
+
+use crate::outcome::{Failure, Outcome};
+use crate::repo::Repo;
+use crate::run;
+
+const MANIFEST: &str = "benches/Cargo.toml";
+
+/// Builds the benchmarks with optimisation and runs them with `args`.
+pub(crate) fn bench(repo: &Repo, args: &[String]) -> Outcome {
+    if !repo.root().join(MANIFEST).is_file() {
+        return Err(Failure::failed(format!(
+            "There is no {MANIFEST} yet, so there is nothing to measure; add the package first."
+        )));
+    }
+    let mut cargo = repo.cargo();
+    cargo
+        .args(["run", "--release", "--locked", "--manifest-path", MANIFEST])
+        .arg("--")
+        .args(args)
+        .env("CARGO_TARGET_DIR", repo.root().join("target/bench"));
+    run::run(&mut cargo)
+}

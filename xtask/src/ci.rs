@@ -1,0 +1,90 @@
+//! `ci`: every check a change must pass, cheapest first, with the time each
+//! one takes. It serves `.ci/run` and the contributor before a push.
+
+mod stages;
+
+use std::time::{Duration, Instant};
+
+use crate::outcome::{Failure, Outcome};
+use crate::paint;
+use crate::repo::Repo;
+use stages::{STAGES, Stage};
+
+/// Runs the stages named, or all of them, and stops at the first failure.
+pub(crate) fn ci(repo: &Repo, names: &[String]) -> Outcome {
+    let chosen = choose(names)?;
+    let mut times = Vec::new();
+    let outcome = chosen.iter().try_for_each(|stage| {
+        println!("{}", paint::stdout().bold(&format!("== {}", stage.name)));
+        let begun = Instant::now();
+        let outcome = (stage.run)(repo);
+        times.push((stage.name, begun.elapsed(), outcome.is_ok()));
+        println!(
+            "   {} took {:.1} s",
+            stage.name,
+            begun.elapsed().as_secs_f64()
+        );
+        outcome.map_err(|failure| in_stage(stage, &failure))
+    });
+    summary(&times);
+    outcome
+}
+
+fn choose(names: &[String]) -> Outcome<Vec<&'static Stage>> {
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| STAGES.iter().all(|stage| stage.name != **name))
+    {
+        let known: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
+        return Err(Failure::usage(format!(
+            "There is no stage `{unknown}`; the stages are {}.",
+            known.join(", ")
+        )));
+    }
+    let wanted = |stage: &&Stage| names.is_empty() || names.iter().any(|name| name == stage.name);
+    Ok(STAGES.iter().filter(wanted).collect())
+}
+
+fn in_stage(stage: &Stage, failure: &Failure) -> Failure {
+    Failure::failed(format!(
+        "The stage `{name}` failed. {failure} `cargo xtask ci {name}` runs it alone.",
+        name = stage.name
+    ))
+}
+
+fn summary(times: &[(&str, Duration, bool)]) {
+    let paint = paint::stdout();
+    println!("{}", paint.bold("== times"));
+    for (name, time, passed) in times {
+        let mark = if *passed {
+            paint.green("ok")
+        } else {
+            paint.red("failed")
+        };
+        println!("   {name:<10}{:>8.1} s  {mark}", time.as_secs_f64());
+    }
+    let total: Duration = times.iter().map(|(_, time, _)| time).sum();
+    println!("   {:<10}{:>8.1} s", "all", total.as_secs_f64());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_chooses_every_stage_in_order() {
+        let names: Vec<&str> = choose(&[]).unwrap().iter().map(|s| s.name).collect();
+        let order = [
+            "fmt", "clippy", "rustdoc", "features", "package", "patches", "tree", "test",
+            "examples",
+        ];
+        assert_eq!(names, order);
+    }
+
+    #[test]
+    fn an_unknown_stage_is_a_usage_failure() {
+        let failure = choose(&["lint".to_owned()]).err().unwrap();
+        assert!(matches!(failure, Failure::Usage(_)));
+        assert!(failure.to_string().contains("`lint`"));
+    }
+}

@@ -1,0 +1,124 @@
+//! The chores of this workspace, one command each: `cargo xtask help` lists them.
+//!
+//! This file serves the operator who types a command: it finds the command in
+//! the table, runs it, and turns its outcome into an exit code. 0 means done,
+//! 1 means the chore failed, 2 means the command line made no sense.
+
+mod bench;
+mod ci;
+mod files;
+mod metadata;
+mod mutants;
+mod outcome;
+mod paint;
+mod repo;
+mod run;
+mod test;
+mod tree;
+
+use std::process::ExitCode;
+
+use outcome::{Failure, Outcome};
+use repo::Repo;
+
+/// One row of the help table, and what it runs.
+struct Chore {
+    usage: &'static str,
+    line: &'static str,
+    run: fn(&Repo, &[String]) -> Outcome,
+}
+
+impl Chore {
+    /// The first word of the usage is what the operator types.
+    fn name(&self) -> &str {
+        self.usage.split(' ').next().unwrap_or(self.usage)
+    }
+}
+
+const CHORES: &[Chore] = &[
+    Chore {
+        usage: "ci [STAGE…]",
+        line: "every check a change must pass, or only the stages named",
+        run: ci::ci,
+    },
+    Chore {
+        usage: "test [ARGS…]",
+        line: "all tests; ARGS are handed to `cargo test`",
+        run: test::test,
+    },
+    Chore {
+        usage: "mutants [NAME…] [--json]",
+        line: "the deliberate breakages of tests/mutants, each of which must turn a test red",
+        run: mutants::mutants,
+    },
+    Chore {
+        usage: "bench [ARGS…]",
+        line: "the benchmarks; ARGS are handed to them",
+        run: bench::bench,
+    },
+    Chore {
+        usage: "tree",
+        line: "which crate may depend on which, and whether every module says what it is for",
+        run: tree::tree,
+    },
+    Chore {
+        usage: "help",
+        line: "this table",
+        run: help,
+    },
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !matches!(failure, Failure::AlreadySaid) {
+                eprintln!("{} {failure}", paint::stderr().red("xtask:"));
+            }
+            failure.exit_code()
+        }
+    }
+}
+
+fn dispatch(words: &[String]) -> Outcome {
+    let name = match words.first().map(String::as_str) {
+        None | Some("-h" | "--help") => "help",
+        Some(name) => name,
+    };
+    let chore = CHORES
+        .iter()
+        .find(|chore| chore.name() == name)
+        .ok_or_else(|| {
+            Failure::usage(format!(
+                "There is no command `{name}`; `cargo xtask help` lists those there are."
+            ))
+        })?;
+    (chore.run)(&Repo::find()?, words.get(1..).unwrap_or_default())
+}
+
+fn help(_: &Repo, _: &[String]) -> Outcome {
+    println!("cargo xtask <command>\n");
+    for chore in CHORES {
+        println!("  {:<26}{}", chore.usage, chore.line);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_command_is_a_usage_failure() {
+        let failure = dispatch(&["frobnicate".to_owned()]).unwrap_err();
+        assert!(matches!(failure, Failure::Usage(_)));
+        assert!(failure.to_string().contains("frobnicate"));
+    }
+
+    #[test]
+    fn a_chore_is_named_by_the_first_word_of_its_usage() {
+        let names: Vec<&str> = CHORES.iter().map(Chore::name).collect();
+        assert_eq!(names, ["ci", "test", "mutants", "bench", "tree", "help"]);
+    }
+}

@@ -1,0 +1,49 @@
+//! Where the repository is, and the two programs every chore calls in it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::outcome::{Failure, Outcome};
+
+/// The working tree this xtask was built from.
+pub(crate) struct Repo {
+    root: PathBuf,
+}
+
+impl Repo {
+    /// Finds the tree from the place of this package, so that the chores work
+    /// from any directory inside it.
+    pub(crate) fn find() -> Outcome<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let root = root.canonicalize().map_err(|error| {
+            Failure::failed(format!(
+                "The repository is no longer at {} ({error}); run `cargo xtask` inside it so that it is built anew.",
+                root.display()
+            ))
+        })?;
+        Ok(Self { root })
+    }
+
+    /// The top directory of the tree, without symbolic links.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A `cargo` command at the root, by the same cargo that runs this xtask.
+    pub(crate) fn cargo(&self) -> Command {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        self.program(cargo.as_ref())
+    }
+
+    /// A `git` command at the root.
+    pub(crate) fn git(&self) -> Command {
+        self.program(Path::new("git"))
+    }
+
+    /// No chore asks questions, so no program it calls has a standard input.
+    fn program(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root).stdin(Stdio::null());
+        command
+    }
+}

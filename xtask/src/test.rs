@@ -1,0 +1,34 @@
+//! `test`: all tests of the workspace, doctests too, from a fresh clone.
+
+use std::process::Command;
+
+use crate::outcome::Outcome;
+use crate::repo::Repo;
+use crate::run;
+
+/// The variable in which the conformance suite is told which backends it must
+/// not skip.
+const REQUIRE: &str = "LOCKWORK_REQUIRE";
+
+/// The backends that need nothing a fresh clone does not have.
+const ALWAYS_THERE: &str = "memory,lease,session";
+
+/// Runs every test; `args` go to `cargo test`.
+pub(crate) fn test(repo: &Repo, args: &[String]) -> Outcome {
+    run::run(suite(repo).args(args))
+}
+
+fn suite(repo: &Repo) -> Command {
+    let mut cargo = repo.cargo();
+    cargo.args(["test", "--workspace", "--profile", "ci", "--locked"]);
+    require_backends(&mut cargo);
+    cargo
+}
+
+/// Makes a missing backend a failure rather than a skip, unless the operator
+/// already said which ones they require.
+pub(crate) fn require_backends(command: &mut Command) {
+    if std::env::var_os(REQUIRE).is_none() {
+        command.env(REQUIRE, ALWAYS_THERE);
+    }
+}
