@@ -37,5 +37,24 @@ pub async fn connect(url: &str) -> Result<Locks> {
 /// The backends compiled in. Add your own with [`Registry::with`].
 #[must_use]
 pub fn registry() -> Registry {
-    Registry::new().with(MEMORY)
+    NOT_YET
+        .into_iter()
+        .fold(Registry::new().with(MEMORY), |registry, scheme| {
+            registry.without(
+                scheme,
+                "this version of lockwork has no backend for this URL scheme yet",
+            )
+        })
 }
+
+/// Schemes a user may well try: they get a better sentence than a typing error would.
+const NOT_YET: [&str; 8] = [
+    "file",
+    "postgres",
+    "postgresql",
+    "sqlserver",
+    "mssql",
+    "redis",
+    "rediss",
+    "azblob",
+];

@@ -50,6 +50,12 @@ impl<R: Record> Table<R> {
         Some(result)
     }
 
+    /// The ids of all records.
+    pub(super) fn ids(&self) -> Vec<LockId> {
+        let ids = |shard| lock(shard).keys().cloned().collect::<Vec<_>>();
+        self.shards.iter().flat_map(ids).collect()
+    }
+
     fn shard(&self, id: &LockId) -> &Shard<R> {
         // FNV over the tail of the name, where names differ; the table itself hashes properly.
         let tail = id.name.as_str().as_bytes().iter().rev().take(8);

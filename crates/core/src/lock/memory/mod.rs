@@ -56,9 +56,22 @@ impl Memory {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Takes every lock away from everybody, as a server that lost its state would; from how many.
+    /// For tests: their guards are lost.
+    pub fn forget_everything(&self) -> usize {
+        self.0.locks.ids().iter().map(|id| self.0.evict(id)).sum()
+    }
 }
 
 impl Inner {
+    /// Puts everybody out who holds `id`, and lets in who waits; how many were put out.
+    fn evict(self: &Arc<Self>, id: &LockId) -> usize {
+        let evicted = self.locks.visit(id, Lock::evict).unwrap_or(0);
+        self.advance(id);
+        evicted
+    }
+
     fn number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -138,9 +151,7 @@ impl Backend for Memory {
     }
 
     async fn break_lock(&self, id: &LockId) -> Result<usize> {
-        let broken = self.0.locks.visit(id, |lock| lock.evict()).unwrap_or(0);
-        self.0.advance(id);
-        Ok(broken)
+        Ok(self.0.evict(id))
     }
 
     async fn doctor(&self) -> Result<Report> {

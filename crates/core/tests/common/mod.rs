@@ -1,0 +1,108 @@
+//! What the tests of core share: time limits, turns, events to wait for, and fakes that do as
+//! they are told.
+
+#![allow(dead_code, reason = "each test file uses its own part of this")]
+
+pub(crate) mod db;
+pub(crate) mod events;
+pub(crate) mod hold;
+pub(crate) mod leases;
+
+use lockwork_core::lock::{LockId, Name, Space};
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll, Waker},
+    thread,
+    time::Duration,
+};
+use tokio::{runtime::Builder, sync::RwLock};
+
+/// So many milliseconds.
+pub(crate) const fn ms(number: u64) -> Duration {
+    Duration::from_millis(number)
+}
+
+/// The mutex called `name`.
+pub(crate) fn mutex_id(name: &str) -> LockId {
+    LockId::new(Space::Mutex, Name::new(name).expect("a test's name is one"))
+}
+
+/// What `work` yields, if it does so in time.
+///
+/// # Panics
+/// If it does not.
+pub(crate) async fn within<T: Send>(limit: Duration, work: impl Future<Output = T> + Send) -> T {
+    match tokio::time::timeout(limit, work).await {
+        Ok(done) => done,
+        Err(_) => panic!("this test should have ended within {limit:?}"),
+    }
+}
+
+/// The same on a plain thread: for work that builds runtimes of its own, or blocks.
+///
+/// # Panics
+/// If it takes too long, or if `work` does.
+pub(crate) fn within_thread<T: Send + 'static>(
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    let (done, outcome) = std::sync::mpsc::channel();
+    let worker = thread::spawn(move || {
+        let result = work();
+        let _ = done.send(());
+        result
+    });
+    match outcome.recv_timeout(limit) {
+        Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
+            panic!("this test should have ended within {limit:?}")
+        }
+        Ok(()) | Err(_) => worker
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+    }
+}
+
+/// Waits on a thread that has no runtime.
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
+    Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a test may have a runtime")
+        .block_on(work)
+}
+
+/// Takes one step.
+pub(crate) fn poll_once<T>(work: &mut (impl Future<Output = T> + Unpin)) -> Poll<T> {
+    Pin::new(work).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// All tests of a file share one keeper thread. Most run [beside](beside) others; one that counts
+/// the keeper's tasks or takes its time away runs [alone].
+static TURN: RwLock<()> = RwLock::const_new(());
+
+/// A test that others may run beside, within `limit` of its beginning.
+pub(crate) async fn beside<T: Send>(limit: Duration, work: impl Future<Output = T> + Send) -> T {
+    let _turn = TURN.read().await;
+    within(limit, work).await
+}
+
+/// A test that no other runs beside, within `limit` of its beginning.
+pub(crate) async fn alone<T: Send>(limit: Duration, work: impl Future<Output = T> + Send) -> T {
+    let _turn = TURN.write().await;
+    within(limit, work).await
+}
+
+/// Waits for something that nobody tells of. Only for what has no event to wait for.
+///
+/// # Panics
+/// If it does not come true within five seconds.
+pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool + Send) {
+    for _ in 0..5000 {
+        if is_so() {
+            return;
+        }
+        tokio::time::sleep(ms(1)).await;
+    }
+    panic!("this should have become true by now: {what}");
+}

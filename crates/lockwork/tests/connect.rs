@@ -1,0 +1,78 @@
+//! Choosing a backend by URL: what works, and the sentences when it does not.
+
+use lockwork::{ErrorKind, connect};
+
+async fn refusal(url: &str) -> String {
+    let error = connect(url)
+        .await
+        .expect_err("this URL cannot be connected to");
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    error.to_string()
+}
+
+#[tokio::test]
+async fn everybody_who_connects_to_one_memory_url_shares_its_locks() {
+    let (here, there) = (
+        connect("memory:a").await.unwrap(),
+        connect("memory:a").await.unwrap(),
+    );
+    let elsewhere = connect("memory:b").await.unwrap();
+    let _guard = here.mutex("x").lock().await.unwrap();
+    assert!(there.mutex("x").try_lock().await.unwrap().is_none());
+    assert!(elsewhere.mutex("x").try_lock().await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn an_unknown_scheme_is_refused_with_those_that_are_known() {
+    assert_eq!(
+        refusal("zookeeper://localhost").await,
+        "no backend answers to this URL scheme (scheme=zookeeper, known=memory)"
+    );
+    assert_eq!(
+        refusal("redis://user:secret@localhost").await,
+        "this version of lockwork has no backend for this URL scheme yet \
+         (scheme=redis, known=memory)"
+    );
+}
+
+#[tokio::test]
+async fn an_unknown_option_is_refused_with_those_that_are_known() {
+    assert_eq!(
+        refusal("memory:?tenor=5ms").await,
+        "the URL has an unknown option (option=tenor, known=tenure)"
+    );
+    assert_eq!(
+        refusal("memory:?tenure=5").await,
+        "this option of the URL is a length of time: write 250ms, 30s or 5m (option=tenure)"
+    );
+    assert_eq!(
+        refusal("memory:?tenure=1s&tenure=2s").await,
+        "an option of a URL can be given once (option=tenure)"
+    );
+    assert!(connect("memory:?tenure=0").await.is_ok());
+}
+
+#[tokio::test]
+async fn what_is_not_a_url_is_refused_with_an_example() {
+    assert_eq!(
+        refusal("localhost").await,
+        "this is not a URL: write something like memory: or redis://localhost"
+    );
+}
+
+#[tokio::test]
+async fn the_readme_says_of_each_backend_what_it_says_of_itself() {
+    let readme = include_str!("../README.md");
+    let yes = |can: bool| if can { "yes" } else { "no" };
+    for (url, reach, rests) in [("memory:", "tasks of this process", "the process")] {
+        let can = connect(url).await.unwrap().info().capability;
+        let row = format!(
+            "| `{url}` | {reach} | {rests} | {} | {} | {} | {} |",
+            yes(can.rw_lock),
+            yes(can.upgradeable),
+            yes(can.semaphore),
+            yes(can.token),
+        );
+        assert!(readme.contains(&row), "README.md should have the row\n{row}");
+    }
+}
