@@ -39,13 +39,22 @@ fn soon() -> Deadline {
     Deadline::At(Instant::now() + Duration::from_secs(5))
 }
 
+/// What `Locks` does with every hold at once.
+fn own<H: Hold>(hold: H) -> Owned<H> {
+    Owned::new(hold, Releases::new())
+}
+
+async fn asked<B: Backend>(queue: &Queue<B>, request: Request) -> Result<Option<Owned<Seat<B>>>> {
+    Ok(queue.acquire(request).await?.map(own))
+}
+
 async fn get<B: Backend>(queue: &Queue<B>, mode: Mode) -> Owned<Seat<B>> {
-    let granted = within(queue.acquire(ask(mode, Deadline::Never))).await;
+    let granted = within(asked(queue, ask(mode, Deadline::Never))).await;
     granted.expect("no error").expect("waited without limit")
 }
 
 async fn try_get<B: Backend>(queue: &Queue<B>, mode: Mode) -> Option<Owned<Seat<B>>> {
-    within(queue.acquire(ask(mode, Deadline::Now)))
+    within(asked(queue, ask(mode, Deadline::Now)))
         .await
         .expect("no error")
 }
@@ -74,8 +83,7 @@ async fn ten_thousand_waiters_cost_the_backend_one() {
         let (queue, done) = (queue.clone(), done.clone());
         tasks.push(tokio::spawn(async move {
             drop(
-                queue
-                    .acquire(ask(Mode::Exclusive, Deadline::Never))
+                asked(&queue, ask(Mode::Exclusive, Deadline::Never))
                     .await
                     .unwrap()
                     .unwrap(),
@@ -154,7 +162,7 @@ async fn a_waiting_writer_is_not_overtaken_by_later_readers() {
 async fn a_reader_behind_a_writer_that_leaves_comes_in() {
     let queue = queue(Memory::new(), LONG);
     let _reader = get(&queue, Mode::Read).await;
-    let mut writing = Box::pin(queue.acquire(ask(Mode::Write, Deadline::Never)));
+    let mut writing = Box::pin(asked(&queue, ask(Mode::Write, Deadline::Never)));
     assert!(poll_once(&mut writing).is_pending());
     let later = tokio::spawn({
         let queue = queue.clone();
@@ -211,7 +219,7 @@ async fn an_exclusive_request_never_enters_beside_a_live_local_reader() {
     assert!(try_get(&queue, Mode::Write).await.is_none());
     let short = Deadline::At(Instant::now() + Duration::from_millis(20));
     assert!(
-        within(queue.acquire(ask(Mode::Write, short)))
+        within(asked(&queue, ask(Mode::Write, short)))
             .await
             .unwrap()
             .is_none()
@@ -243,7 +251,7 @@ async fn passed_on<B: Backend>(queue: &Arc<Queue<B>>, times: usize) -> Vec<u64> 
     let mut seat = get(queue, Mode::Exclusive).await;
     for _ in 0..times {
         tokens.push(seat.token().expect("an exclusive grant has a token").get());
-        let mut next = Box::pin(queue.acquire(ask(Mode::Exclusive, Deadline::Never)));
+        let mut next = Box::pin(asked(&queue, ask(Mode::Exclusive, Deadline::Never)));
         assert!(poll_once(&mut next).is_pending());
         drop(seat);
         seat = within(next).await.unwrap().unwrap();
@@ -265,7 +273,7 @@ async fn after_the_tenure_the_lock_goes_back_to_the_server() {
     let remote = Remote::new(Memory::new());
     let queue = queue(remote.clone(), Duration::from_millis(20));
     let seat = get(&queue, Mode::Exclusive).await;
-    let mut next = Box::pin(queue.acquire(ask(Mode::Exclusive, Deadline::Never)));
+    let mut next = Box::pin(asked(&queue, ask(Mode::Exclusive, Deadline::Never)));
     assert!(poll_once(&mut next).is_pending());
     tokio::time::sleep(Duration::from_millis(25)).await;
     drop(seat);
@@ -280,7 +288,7 @@ async fn a_pass_inherits_valid_until_and_never_outlives_it() {
     remote.grants_valid_until(end);
     let queue = queue(remote.clone(), LONG.min(Duration::from_millis(40)));
     let first = get(&queue, Mode::Exclusive).await;
-    let mut second = Box::pin(queue.acquire(ask(Mode::Exclusive, Deadline::Never)));
+    let mut second = Box::pin(asked(&queue, ask(Mode::Exclusive, Deadline::Never)));
     assert!(poll_once(&mut second).is_pending());
     drop(first);
     let second = within(second).await.unwrap().unwrap();
@@ -291,7 +299,7 @@ async fn a_pass_inherits_valid_until_and_never_outlives_it() {
     remote.grants_valid_until(Instant::now() + Duration::from_millis(30));
     let queue = self::queue(remote.clone(), Duration::from_secs(1));
     let first = get(&queue, Mode::Exclusive).await;
-    let mut second = Box::pin(queue.acquire(ask(Mode::Exclusive, Deadline::Never)));
+    let mut second = Box::pin(asked(&queue, ask(Mode::Exclusive, Deadline::Never)));
     assert!(poll_once(&mut second).is_pending());
     drop(first);
     drop(within(second).await.unwrap().unwrap());
@@ -309,7 +317,7 @@ async fn a_request_for_another_lease_does_not_inherit() {
     let first = get(&queue, Mode::Exclusive).await;
     let mut wish = ask(Mode::Exclusive, Deadline::Never);
     wish.lease = Some(Duration::from_secs(6));
-    let mut second = Box::pin(queue.acquire(wish));
+    let mut second = Box::pin(asked(&queue, wish));
     assert!(poll_once(&mut second).is_pending());
     drop(first);
     drop(within(second).await.unwrap().unwrap());
@@ -379,7 +387,7 @@ async fn whoever_waits_behind_a_lost_grant_does_not_wait_for_its_guard() {
         } else {
             None
         };
-        let mut waiting = Box::pin(queue.acquire(ask(rival, Deadline::Never)));
+        let mut waiting = Box::pin(asked(&queue, ask(rival, Deadline::Never)));
         assert!(poll_once(&mut waiting).is_pending());
         let id = LockId::new(mode.space(), Name::new("x").unwrap());
         assert!(memory.break_lock(&id).await.unwrap() > 0);
@@ -397,14 +405,58 @@ async fn whoever_waits_behind_a_lost_grant_does_not_wait_for_its_guard() {
 }
 
 #[tokio::test]
+async fn a_try_behind_a_lost_grant_gets_the_lock() {
+    let memory = Memory::new();
+    let queue = queue(memory.clone(), LONG);
+    let zombie = get(&queue, Mode::Exclusive).await;
+    memory.forget_everything();
+    let next = try_get(&queue, Mode::Exclusive)
+        .await
+        .expect("the server has it free");
+    drop(zombie);
+    assert!(next.lost().get().is_none());
+    assert!(try_get(&queue, Mode::Exclusive).await.is_none());
+}
+
+#[tokio::test]
+async fn permits_go_to_local_waiters_in_order_even_to_the_one_who_asks_the_server() {
+    let mode = Mode::Permit {
+        of: NonZeroU32::MIN.saturating_add(1),
+    };
+    let memory = Memory::new();
+    let queue = queue(memory.clone(), LONG);
+    let mut inside = vec![get(&queue, mode).await, get(&queue, mode).await];
+    let served = Arc::new(Mutex::new(Vec::new()));
+    let mut tasks = Vec::new();
+    for number in 0..6 {
+        let (queue, served) = (queue.clone(), served.clone());
+        tasks.push(tokio::spawn(async move {
+            let seat = get(&queue, mode).await;
+            served.lock().unwrap().push(number);
+            drop(seat);
+        }));
+        tokio::task::yield_now().await;
+    }
+    drop(inside.pop());
+    for task in tasks {
+        within(task).await.unwrap();
+    }
+    assert_eq!(*served.lock().unwrap(), [0, 1, 2, 3, 4, 5]);
+    drop(inside);
+    until("nothing is left", || {
+        queue.lines() == 0 && memory.is_empty()
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_lost_grant_is_not_passed_on() {
     let memory = Memory::new();
     let queue = queue(memory.clone(), LONG);
     let zombie = get(&queue, Mode::Exclusive).await;
-    let id = LockId::new(Space::Mutex, Name::new("x").unwrap());
-    memory.break_lock(&id).await.unwrap();
-    let mut waiting = Box::pin(queue.acquire(ask(Mode::Exclusive, soon())));
-    let _ = poll_once(&mut waiting);
+    let mut waiting = Box::pin(asked(&queue, ask(Mode::Exclusive, soon())));
+    assert!(poll_once(&mut waiting).is_pending());
+    memory.forget_everything();
     drop(zombie);
     let next = within(waiting).await.unwrap().unwrap();
     assert!(
@@ -418,12 +470,12 @@ async fn waiters_that_left_are_skipped() {
     let queue = queue(Memory::new(), LONG);
     let first = get(&queue, Mode::Exclusive).await;
     let mut gone: Vec<_> = (0..50)
-        .map(|_| Box::pin(queue.acquire(ask(Mode::Exclusive, Deadline::Never))))
+        .map(|_| Box::pin(asked(&queue, ask(Mode::Exclusive, Deadline::Never))))
         .collect();
     for waiting in &mut gone {
         assert!(poll_once(waiting).is_pending());
     }
-    let mut last = Box::pin(queue.acquire(ask(Mode::Exclusive, Deadline::Never)));
+    let mut last = Box::pin(asked(&queue, ask(Mode::Exclusive, Deadline::Never)));
     assert!(poll_once(&mut last).is_pending());
     drop(gone);
     drop(first);
@@ -436,7 +488,7 @@ async fn a_turn_that_came_to_somebody_who_left_unread_goes_on() {
         let memory = Memory::new();
         let queue = queue(memory.clone(), tenure);
         let first = get(&queue, Mode::Exclusive).await;
-        let mut gone = Box::pin(queue.acquire(ask(Mode::Exclusive, Deadline::Never)));
+        let mut gone = Box::pin(asked(&queue, ask(Mode::Exclusive, Deadline::Never)));
         assert!(poll_once(&mut gone).is_pending());
         drop(first); // its turn is sent now, and never read
         drop(gone);
@@ -457,7 +509,7 @@ async fn when_the_one_who_asks_the_server_leaves_the_next_one_asks() {
         .unwrap()
         .unwrap();
     let queue = queue(memory.clone(), LONG);
-    let mut asking = Box::pin(queue.acquire(ask(Mode::Exclusive, Deadline::Never)));
+    let mut asking = Box::pin(asked(&queue, ask(Mode::Exclusive, Deadline::Never)));
     assert!(poll_once(&mut asking).is_pending());
     let next = tokio::spawn({
         let queue = queue.clone();
@@ -550,7 +602,7 @@ async fn all_or_nothing_leaves_nothing_when_one_is_busy() -> Result<()> {
         let name = Name::new(name).expect("a name");
         Request::new(name, Mode::Exclusive, Deadline::Now)
     };
-    let busy = queue.acquire(named("b")).await?.expect("free");
+    let busy = asked(&queue, named("b")).await?.expect("free");
     assert!(
         queue
             .acquire_all(vec![named("a"), named("b"), named("c")])
@@ -563,8 +615,9 @@ async fn all_or_nothing_leaves_nothing_when_one_is_busy() -> Result<()> {
         .acquire_all(vec![named("a"), named("b"), named("c")])
         .await?
         .expect("free");
+    let all: Vec<_> = all.into_iter().map(own).collect();
     assert_eq!(all.len(), 3);
-    assert!(queue.acquire(named("c")).await?.is_none());
+    assert!(asked(&queue, named("c")).await?.is_none());
     drop(all);
     until("nothing is left", || {
         queue.lines() == 0 && memory.is_empty()

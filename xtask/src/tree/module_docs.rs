@@ -1,5 +1,5 @@
 //! Whether every module of a published crate opens by naming the task it
-//! serves: its first line must be a `//!` line.
+//! serves: its first line must be a `//!` line, or include a page as one.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ fn is_rust(file: &Path) -> bool {
 }
 
 fn opens_with_docs(text: &str) -> bool {
-    text.starts_with("//!")
+    ["//!", "#![doc = include_str!("].iter().any(|opening| text.starts_with(opening))
 }
 
 fn fault(file: &Path) -> String {
@@ -43,6 +43,7 @@ mod tests {
     #[test]
     fn only_an_inner_doc_line_opens_a_module() {
         assert!(opens_with_docs("//! Waits.\n"));
+        assert!(opens_with_docs("#![doc = include_str!(\"../README.md\")]\n"));
         assert!(!opens_with_docs("// Waits.\n"));
         assert!(!opens_with_docs("/// Waits.\nfn wait() {}\n"));
         assert!(!opens_with_docs("\n//! Waits.\n"));

@@ -176,7 +176,7 @@ impl Guard {
 
 /// Runs `work` until it ends, `loss` finds one, or `lost` tells of one.
 pub(super) async fn run<T: Send>(
-    loss: impl Fn() -> Option<Loss> + Send,
+    loss: impl Fn() -> Option<Loss> + Send + Sync,
     lost: Lost,
     work: impl Future<Output = T> + Send,
 ) -> Result<T> {

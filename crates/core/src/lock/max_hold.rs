@@ -15,14 +15,14 @@ pub(super) enum Grip {
     /// Until the guard lets go.
     Plain(AnyHold),
     /// Until the guard lets go or its time is up.
-    Timed(Timed),
+    Timed(Box<Timed>),
 }
 
 impl Grip {
     pub(super) fn new(hold: AnyHold, max_hold: Option<Duration>) -> Self {
         match max_hold {
             None => Self::Plain(hold),
-            Some(limit) => Self::Timed(Timed::new(hold, Instant::now() + limit)),
+            Some(limit) => Self::Timed(Box::new(Timed::new(hold, Instant::now() + limit))),
         }
     }
 

@@ -1,7 +1,13 @@
 //! What a lock is called.
 
 use super::{Error, ErrorKind, Result};
-use std::{convert::Infallible, fmt, sync::Arc};
+use std::{
+    cmp::Ordering,
+    convert::Infallible,
+    fmt,
+    hash::{BuildHasher, Hash, Hasher, RandomState},
+    sync::{Arc, OnceLock},
+};
 
 /// The name of a lock: 1 to 1024 bytes of UTF-8 without control characters, compared byte by byte.
 ///
@@ -15,8 +21,12 @@ use std::{convert::Infallible, fmt, sync::Arc};
 /// assert_eq!(Name::new("two\nlines").unwrap_err().kind(), ErrorKind::Invalid);
 /// # Ok::<(), lockwork_core::lock::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Name(Arc<str>);
+#[derive(Clone)]
+pub struct Name {
+    text: Arc<str>,
+    /// Made once: a name is looked up several times on its way to the server.
+    hash: u64,
+}
 
 impl Name {
     /// The longest name, in bytes.
@@ -41,19 +51,62 @@ impl Name {
                 |error: Error| error.with("found", found.escape_unicode()).with("at", at),
             );
         }
-        Ok(Self(text.into()))
+        Ok(Self {
+            text: text.into(),
+            hash: keyed_hash(text),
+        })
     }
 
     /// The name as it was given.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
+    }
+}
+
+/// Keyed by the process, so that nobody outside can choose names that collide.
+fn keyed_hash(text: &str) -> u64 {
+    static KEY: OnceLock<RandomState> = OnceLock::new();
+    KEY.get_or_init(RandomState::new).hash_one(text)
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        // Mostly it is one name's clone that is looked for.
+        self.hash == other.hash && (Arc::ptr_eq(&self.text, &other.text) || self.text == other.text)
+    }
+}
+
+impl Eq for Name {}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+/// By their bytes: the same order everywhere.
+impl Ord for Name {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.text.cmp(&other.text)
+    }
+}
+
+impl PartialOrd for Name {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Name({:?})", self.text)
     }
 }
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -78,10 +131,9 @@ impl TryFrom<String> for Name {
     }
 }
 
-impl TryFrom<&Name> for Name {
-    type Error = Infallible;
-    fn try_from(name: &Name) -> Result<Self, Infallible> {
-        Ok(name.clone())
+impl From<&Self> for Name {
+    fn from(name: &Self) -> Self {
+        name.clone()
     }
 }
 

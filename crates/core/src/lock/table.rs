@@ -3,6 +3,7 @@
 use super::LockId;
 use std::{
     collections::HashMap,
+    hash::{BuildHasher, BuildHasherDefault, Hasher},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -19,7 +20,8 @@ pub(super) struct Table<R> {
     shards: Box<[Shard<R>]>,
 }
 
-type Shard<R> = Mutex<HashMap<LockId, R>>;
+type Records<R> = HashMap<LockId, R, BuildHasherDefault<AsItIs>>;
+type Shard<R> = Mutex<Records<R>>;
 
 const SHARDS: usize = 32;
 
@@ -57,11 +59,8 @@ impl<R: Record> Table<R> {
     }
 
     fn shard(&self, id: &LockId) -> &Shard<R> {
-        // FNV over the tail of the name, where names differ; the table itself hashes properly.
-        let tail = id.name.as_str().as_bytes().iter().rev().take(8);
-        let hash = tail.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        // Other bits than those the table within goes by.
+        let hash = BuildHasherDefault::<AsItIs>::default().hash_one(id);
         &self.shards[(hash >> 32) as usize % SHARDS]
     }
 }
@@ -74,7 +73,30 @@ impl<R> Default for Table<R> {
     }
 }
 
-fn lock<R>(shard: &Shard<R>) -> MutexGuard<'_, HashMap<LockId, R>> {
+fn lock<R>(shard: &Shard<R>) -> MutexGuard<'_, Records<R>> {
     // Records change in single steps that do not panic: what a panic elsewhere left is whole.
     shard.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A lock's id brings a hash of its own: see [`Name`](super::Name).
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("an id is hashed by numbers")
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 ^= hash;
+    }
+
+    fn write_isize(&mut self, space: isize) {
+        // Spreads the few spaces over all bits.
+        self.0 ^= (space as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }

@@ -17,9 +17,12 @@ use super::{
     info::Capability,
     table::{Record, Table},
 };
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 /// Locks within this process. Clones are one: they exclude each other.
@@ -64,7 +67,35 @@ impl Memory {
     }
 }
 
+/// What becomes of a request that arrives.
+enum Entry {
+    In(MemoryHold),
+    /// Boxed, because most requests never wait and need not carry the room for it.
+    Wait(Pin<Box<dyn Future<Output = Option<Owned<MemoryHold>>> + Send>>),
+    Busy,
+}
+
 impl Inner {
+    fn enter(self: &Arc<Self>, request: &Request) -> Entry {
+        let (id, number) = (request.id(), self.number());
+        let token = |mode| self.token_for(mode);
+        match self
+            .locks
+            .join(&id, |lock| lock.enter(number, request, token))
+        {
+            Admission::In(cell) => Entry::In(MemoryHold {
+                memory: self.clone(),
+                id,
+                cell,
+            }),
+            Admission::Busy => Entry::Busy,
+            Admission::Wait(turn) => {
+                let waiting = waiting::Waiting::new(self.clone(), id, number, turn);
+                Entry::Wait(Box::pin(waiting.turn(request.deadline)))
+            }
+        }
+    }
+
     /// Puts everybody out who holds `id`, and lets in who waits; how many were put out.
     fn evict(self: &Arc<Self>, id: &LockId) -> usize {
         let evicted = self.locks.visit(id, Lock::evict).unwrap_or(0);
@@ -118,23 +149,16 @@ impl Backend for Memory {
         )
     }
 
-    async fn acquire(&self, request: Request) -> Result<Option<MemoryHold>> {
-        let id = request.id();
-        let number = self.0.number();
-        let admission = self.0.locks.join(&id, |lock| {
-            lock.enter(number, &request, |mode| self.0.token_for(mode))
-        });
-        match admission {
-            Admission::In(cell) => Ok(Some(MemoryHold {
-                memory: self.0.clone(),
-                id,
-                cell,
-            })),
-            Admission::Busy => Ok(None),
-            Admission::Wait(turn) => {
-                let waiting = waiting::Waiting::new(self.0.clone(), id, number, turn);
-                Ok(waiting.turn(request.deadline).await.map(Owned::into_inner))
-            }
+    // Not an `async fn`: that would carry the request twice (rust-lang/rust#62958).
+    #[allow(clippy::manual_async_fn)]
+    fn acquire(&self, request: Request) -> impl Future<Output = Result<Option<MemoryHold>>> + Send {
+        async move {
+            let waiting = match self.0.enter(&request) {
+                Entry::In(hold) => return Ok(Some(hold)),
+                Entry::Busy => return Ok(None),
+                Entry::Wait(waiting) => waiting,
+            };
+            Ok(waiting.await.map(Owned::into_inner))
         }
     }
 

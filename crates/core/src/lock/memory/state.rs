@@ -173,6 +173,8 @@ impl Lock {
         let (signal, lost) = Lost::signal();
         let since = Instant::now();
         self.present.add(mode);
+        // Mostly there is one.
+        self.inside.reserve_exact(1);
         self.inside.push(Inside {
             number,
             owner,

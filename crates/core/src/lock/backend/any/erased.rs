@@ -19,7 +19,7 @@ pub(super) trait Erased: fmt::Debug + Send + Sync {
     fn doctor(&self) -> BoxFuture<'_, Result<Report>>;
 }
 
-/// [`Hold`], object-safe.
+/// [`Hold`], object-safe. What is behind the pointer is [`Owned`], so its drop releases.
 pub(super) trait ErasedHold: fmt::Debug + Send + Sync {
     fn token(&self) -> Option<Token>;
     fn lost(&self) -> Lost;
@@ -41,7 +41,7 @@ impl<B: Backend> Adapter<B> {
     }
 
     fn own(&self, hold: B::Hold) -> AnyHold {
-        AnyHold(Owned::new(BoxHold(Box::new(hold)), self.releases.clone()))
+        AnyHold(Box::new(Owned::new(hold, self.releases.clone())))
     }
 }
 
@@ -77,7 +77,7 @@ impl<B: Backend> Erased for Adapter<B> {
     }
 }
 
-impl<H: Hold> ErasedHold for H {
+impl<H: Hold> ErasedHold for Owned<H> {
     fn token(&self) -> Option<Token> {
         Hold::token(self)
     }
@@ -96,31 +96,5 @@ impl<H: Hold> ErasedHold for H {
 
     fn release(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move { Hold::release(*self).await })
-    }
-}
-
-/// A hold behind a pointer is a hold.
-#[derive(Debug)]
-pub(super) struct BoxHold(Box<dyn ErasedHold>);
-
-impl Hold for BoxHold {
-    fn token(&self) -> Option<Token> {
-        self.0.token()
-    }
-
-    fn lost(&self) -> Lost {
-        self.0.lost()
-    }
-
-    fn valid_until(&self) -> Option<Instant> {
-        self.0.valid_until()
-    }
-
-    fn upgrade(&mut self, deadline: Deadline) -> impl Future<Output = Result<bool>> + Send {
-        self.0.upgrade(deadline)
-    }
-
-    fn release(self) -> impl Future<Output = Result<()>> + Send {
-        self.0.release()
     }
 }

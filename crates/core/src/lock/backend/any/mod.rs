@@ -2,8 +2,8 @@
 
 mod erased;
 
-use self::erased::{Adapter, BoxHold, Erased};
-use super::{Backend, Hold, Owned, Releases};
+use self::erased::{Adapter, Erased, ErasedHold};
+use super::{Backend, Hold, Releases};
 use crate::lock::{Deadline, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token};
 use std::{fmt, future::Future, sync::Arc};
 
@@ -13,7 +13,7 @@ pub struct AnyBackend(Arc<dyn Erased>);
 
 /// Any hold, its type forgotten. Dropping it releases it.
 #[derive(Debug)]
-pub struct AnyHold(Owned<BoxHold>);
+pub struct AnyHold(Box<dyn ErasedHold>);
 
 impl AnyBackend {
     /// Forgets the type of `backend`.

@@ -10,19 +10,27 @@ use crate::lock::{
     backend::{Backend, Hold, Owned},
 };
 use std::{fmt, future::pending, sync::Arc};
-use tokio::sync::Notify;
+use tokio::sync::oneshot;
 
 /// The right to ask the server. Dropped, it goes to the next in line.
 pub(super) struct Ask<B: Backend> {
     queue: Arc<Inner<B>>,
     id: LockId,
     mode: Mode,
-    recall: Option<Arc<Notify>>,
+    interrupted: Option<oneshot::Receiver<Interrupt<B>>>,
     over: bool,
 }
 
+/// What can come between a question and its answer.
+pub(super) enum Interrupt<B: Backend> {
+    /// Somebody here left the same: no need to wait any more.
+    Take(Owned<Seat<B>>),
+    /// An upgrade goes first: back to the head of the line.
+    GoBack,
+}
+
 pub(super) enum Asked<B: Backend> {
-    Granted(Owned<Seat<B>>),
+    Granted(Seat<B>),
     Refused,
     Recalled(Ticket<B>),
 }
@@ -32,49 +40,68 @@ impl<B: Backend> Ask<B> {
         queue: Arc<Inner<B>>,
         id: LockId,
         mode: Mode,
-        recall: Option<Arc<Notify>>,
+        interrupted: Option<oneshot::Receiver<Interrupt<B>>>,
     ) -> Self {
         Self {
             queue,
             id,
             mode,
-            recall,
+            interrupted,
             over: false,
         }
     }
 
+    /// Whether nothing can come between the question and its answer.
+    pub(super) const fn is_alone(&self) -> bool {
+        self.interrupted.is_none()
+    }
+
     /// Asks. Dropped half way, the backend takes its request back and the next in line asks.
-    pub(super) async fn put(self, request: &Request) -> Result<Asked<B>> {
-        let recalled = async {
-            match &self.recall {
-                Some(recall) => recall.notified().await,
-                None => pending().await,
+    pub(super) async fn put(mut self, request: &Request) -> Result<Asked<B>> {
+        let answer = match self.interrupted.take() {
+            None => self.queue.backend.acquire(request.clone()).await?,
+            Some(interrupted) => match Box::pin(self.put_unless(interrupted, request)).await? {
+                Ok(answer) => answer,
+                Err(Interrupt::Take(seat)) => return Ok(Asked::Granted(seat.into_inner())),
+                Err(Interrupt::GoBack) => {
+                    return Ok(Asked::Recalled(self.back_to_the_line(request)));
+                }
+            },
+        };
+        Ok(answer.map_or(Asked::Refused, |hold| {
+            Asked::Granted(self.granted(hold, Wish::of(request)))
+        }))
+    }
+
+    async fn put_unless(
+        &self,
+        interrupted: oneshot::Receiver<Interrupt<B>>,
+        request: &Request,
+    ) -> Result<Result<Option<B::Hold>, Interrupt<B>>> {
+        let interrupt = async {
+            match interrupted.await {
+                Ok(interrupt) => interrupt,
+                // A line that forgot how to interrupt will not.
+                Err(_) => pending().await,
             }
         };
-        let answer = tokio::select! {
+        tokio::select! {
             biased;
-            answer = self.queue.backend.acquire(request.clone()) => Some(answer?),
-            () = recalled => None,
-        };
-        Ok(match answer {
-            Some(Some(hold)) => Asked::Granted(self.granted(hold, request)),
-            Some(None) => Asked::Refused,
-            None => Asked::Recalled(self.back_to_the_line(request)),
-        })
+            answer = self.queue.backend.acquire(request.clone()) => Ok(Ok(answer?)),
+            interrupt = interrupt => Ok(Err(interrupt)),
+        }
     }
 
     /// The server granted `hold`.
-    pub(super) fn granted(mut self, hold: B::Hold, request: &Request) -> Owned<Seat<B>> {
+    pub(super) fn granted(mut self, hold: B::Hold, wish: Wish) -> Seat<B> {
         self.over = true;
-        let (queue, id, wish) = (self.queue.clone(), self.id.clone(), Wish::of(request));
+        let (queue, id) = (self.queue.clone(), self.id.clone());
         let number = queue.number();
         let lost = hold.lost();
         let (seat, shared) = if wish.mode == Mode::Read {
             let shared = Arc::new(Shared::new(hold, wish, number));
-            (
-                Seat::joined(queue.clone(), id.clone(), wish, shared.clone()),
-                Some(shared),
-            )
+            let seat = Seat::joined(queue.clone(), id.clone(), wish, shared.clone());
+            (seat, Some(shared))
         } else {
             (
                 Seat::sole(queue.clone(), id.clone(), wish, number, hold),
@@ -86,7 +113,6 @@ impl<B: Backend> Ask<B> {
             line.admit(&queue, &id, (number, wish.mode, lost), shared.as_ref());
             line.has_waiters()
         });
-        let seat = Owned::new(seat, queue.releases.clone());
         // The seat has its own share, so this one is not the last, which would have to give back.
         drop(shared);
         if others {

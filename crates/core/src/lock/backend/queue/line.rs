@@ -3,9 +3,9 @@
 
 use super::{
     Inner,
-    ask::Ask,
+    ask::{Ask, Interrupt},
     seat::{Seat, Shared},
-    ticket::{Place, Ticket, Waiter, Wish},
+    ticket::{Heir, Place, Ticket, Waiter, Wish},
 };
 use crate::lock::{
     Instant, LockId, Lost, Mode, Request,
@@ -17,10 +17,7 @@ use std::{
     sync::{Arc, Weak},
     time::Duration,
 };
-use tokio::{
-    sync::{Notify, oneshot},
-    task::AbortHandle,
-};
+use tokio::{sync::oneshot, task::AbortHandle};
 
 /// A line is served in this order: an upgrade, then the waiters by their place.
 pub(super) struct Line<B: Backend> {
@@ -29,8 +26,8 @@ pub(super) struct Line<B: Backend> {
     present: Present,
     /// What is being asked of the server right now.
     asks: Present,
-    /// Calls the reader back who waits at the server, for an upgrade to go first.
-    recall: Option<Arc<Notify>>,
+    /// Reaches the one who waits at the server while others of this process are in.
+    interrupt: Option<(Wish, oneshot::Sender<Interrupt<B>>)>,
     upgrade: Upgrade,
     /// The youngest readers' grant, which others may join.
     joinable: Weak<Shared<B::Hold>>,
@@ -67,7 +64,7 @@ pub(super) enum Next<B: Backend> {
     Nobody,
     Upgrade(oneshot::Sender<()>),
     Join(Waiter<B>, Arc<Shared<B::Hold>>),
-    Ask(Waiter<B>, Option<Arc<Notify>>),
+    Ask(Waiter<B>, Option<oneshot::Receiver<Interrupt<B>>>),
 }
 
 impl<B: Backend> Line<B> {
@@ -76,14 +73,15 @@ impl<B: Backend> Line<B> {
         let wish = Wish::of(request);
         queue.lines.join(id, |line| {
             let at_once = request.deadline.has_passed();
+            line.dismiss_lost();
             if line.waiters.is_empty() {
                 if let Some(shared) = line.shared_for(wish, queue.tenure) {
                     let seat = Seat::joined(queue.clone(), id.clone(), wish, shared);
                     return Entry::Seat(Owned::new(seat, queue.releases.clone()));
                 }
                 if line.may_ask(wish.mode, at_once) {
-                    let recall = line.begin_ask(wish.mode, at_once);
-                    return Entry::Ask(Ask::new(queue.clone(), id.clone(), wish.mode, recall));
+                    let interrupt = line.begin_ask(wish, at_once);
+                    return Entry::Ask(Ask::new(queue.clone(), id.clone(), wish.mode, interrupt));
                 }
             }
             if at_once {
@@ -131,28 +129,37 @@ impl<B: Backend> Line<B> {
             let Some((_, waiter)) = self.waiters.pop_first() else {
                 return Next::Nobody;
             };
-            return Next::Ask(waiter, self.begin_ask(wish.mode, false));
+            return Next::Ask(waiter, self.begin_ask(wish, false));
         }
         Next::Nobody
     }
 
-    /// The waiter who may take over a grant in `wish`'s mode without the server hearing of it.
-    pub(super) fn heir(&mut self, wish: Wish, grant: u64) -> Option<Waiter<B>> {
+    /// Who may take over a grant in `wish`'s mode without the server hearing of it: the one who
+    /// asks the server for the same, or the first in line.
+    pub(super) fn heir(&mut self, wish: Wish, grant: u64) -> Option<Heir<B>> {
+        self.grants.iter().find(|known| known.number == grant)?;
+        if let Some((_, asking)) = self.interrupt.take_if(|(asked, _)| *asked == wish) {
+            return Some(Heir::Asking(asking));
+        }
         let first = self.waiters.first_entry()?;
-        let known = self.grants.iter().any(|known| known.number == grant);
-        (known && first.get().wish == wish).then(|| first.remove())
+        (first.get().wish == wish).then(|| Heir::Waiting(first.remove()))
     }
 
-    /// Whether anybody waits.
+    /// Whether anybody waits here.
     pub(super) fn has_waiters(&self) -> bool {
         !self.waiters.is_empty()
+    }
+
+    /// Whether anybody could take over what somebody leaves.
+    pub(super) fn has_heirs(&self) -> bool {
+        self.has_waiters() || self.interrupt.is_some()
     }
 
     /// An ask of the server is over.
     pub(super) fn end_ask(&mut self, mode: Mode) {
         self.asks.remove(mode);
         if self.asks.is_empty() {
-            self.recall = None;
+            self.interrupt = None;
         }
     }
 
@@ -165,6 +172,8 @@ impl<B: Backend> Line<B> {
         shared: Option<&Arc<Shared<B::Hold>>>,
     ) {
         self.present.add(mode);
+        // Mostly there is one.
+        self.grants.reserve_exact(1);
         self.grants.push(Grant {
             number,
             mode,
@@ -191,12 +200,14 @@ impl<B: Backend> Line<B> {
         }
     }
 
-    /// An upgradeable reader wants to write. `ready` hears when nobody here is in its way.
-    pub(super) fn begin_upgrade(&mut self, ready: oneshot::Sender<()>) {
+    /// An upgradeable reader wants to write. `ready` hears when nobody here is in its way; whoever
+    /// waits at the server and would be is to be called back.
+    pub(super) fn begin_upgrade(
+        &mut self,
+        ready: oneshot::Sender<()>,
+    ) -> Option<oneshot::Sender<Interrupt<B>>> {
         self.upgrade = Upgrade::Waiting(ready);
-        if let Some(recall) = self.recall.take() {
-            recall.notify_one();
-        }
+        self.interrupt.take().map(|(_, asking)| asking)
     }
 
     /// The upgrade is over: done, refused or given up.
@@ -220,15 +231,24 @@ impl<B: Backend> Line<B> {
         free && matches!(self.upgrade, Upgrade::None) && (at_once || self.asks.is_empty())
     }
 
-    fn begin_ask(&mut self, mode: Mode, at_once: bool) -> Option<Arc<Notify>> {
-        self.asks.add(mode);
-        // Only a reader can ask beside an upgradeable reader, and one who does not wait there is
-        // back soon. So there is one to call back at most.
-        if at_once || mode != Mode::Read || self.present.is_empty() {
+    fn begin_ask(&mut self, wish: Wish, at_once: bool) -> Option<oneshot::Receiver<Interrupt<B>>> {
+        self.asks.add(wish.mode);
+        // Only readers and permits are asked for while others are in, and one who does not wait at
+        // the server is back soon. So there is one to interrupt at most.
+        if at_once || self.present.is_empty() {
             return None;
         }
-        self.recall = Some(Arc::new(Notify::new()));
-        self.recall.clone()
+        let (interrupt, interrupted) = oneshot::channel();
+        self.interrupt = Some((wish, interrupt));
+        Some(interrupted)
+    }
+
+    /// A guard may outlive its grant by far; it is in nobody's way then.
+    fn dismiss_lost(&mut self) {
+        let lost = |grant: &Grant| grant.lost.get().map(|_| grant.number);
+        for number in self.grants.iter().filter_map(lost).collect::<Vec<_>>() {
+            self.dismiss(number);
+        }
     }
 
     fn shared_for(&self, wish: Wish, tenure: Duration) -> Option<Arc<Shared<B::Hold>>> {
@@ -286,7 +306,7 @@ impl<B: Backend> Default for Line<B> {
             grants: Vec::new(),
             present: Present::default(),
             asks: Present::default(),
-            recall: None,
+            interrupt: None,
             upgrade: Upgrade::None,
             joinable: Weak::new(),
             waiters: BTreeMap::new(),

@@ -26,11 +26,12 @@ pub use seat::Seat;
 use self::{
     ask::{Ask, Asked},
     line::{Entry, Line, Next},
-    ticket::Turn,
+    ticket::{Ticket, Turn, Wish},
 };
 use super::{Backend, Owned, Releases};
 use crate::lock::{Deadline, Holders, Info, LockId, Report, Request, Result, table::Table};
 use std::{
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -96,8 +97,8 @@ impl<B: Backend> Inner<B> {
                     // Refused by somebody who left: dropping the seat gives it up.
                     let _ = waiter.send(Turn::Seat(Owned::new(seat, self.releases.clone())));
                 }
-                Some(Next::Ask(waiter, recall)) => {
-                    let ask = Ask::new(self.clone(), id.clone(), waiter.wish.mode, recall);
+                Some(Next::Ask(waiter, interrupt)) => {
+                    let ask = Ask::new(self.clone(), id.clone(), waiter.wish.mode, interrupt);
                     match waiter.send(Turn::Ask(ask)) {
                         Ok(()) => return,
                         Err(Turn::Ask(ask)) => ask.withdraw(),
@@ -109,42 +110,64 @@ impl<B: Backend> Inner<B> {
     }
 }
 
+impl<B: Backend> Queue<B> {
+    async fn ask(&self, ask: Ask<B>, request: Request) -> Result<Option<Seat<B>>> {
+        match ask.put(&request).await? {
+            Asked::Granted(seat) => Ok(Some(seat)),
+            Asked::Refused => Ok(None),
+            Asked::Recalled(ticket) => self.wait(ticket, request).await,
+        }
+    }
+
+    /// Waits in line, and asks when it is its turn, as often as that takes.
+    async fn wait(&self, mut ticket: Ticket<B>, request: Request) -> Result<Option<Seat<B>>> {
+        loop {
+            let ask = match ticket.turn(request.deadline).await {
+                None => return Ok(None),
+                Some(Turn::Seat(seat)) => return Ok(Some(seat.into_inner())),
+                Some(Turn::Ask(ask)) => ask,
+            };
+            match ask.put(&request).await? {
+                Asked::Granted(seat) => return Ok(Some(seat)),
+                Asked::Refused => return Ok(None),
+                // An upgrade goes first; back to the head of the line.
+                Asked::Recalled(back) => ticket = back,
+            }
+        }
+    }
+}
+
+/// A request that waits, or asks beside others.
+type More<'a, B> = Pin<Box<dyn Future<Output = Result<Option<Seat<B>>>> + Send + 'a>>;
+
 impl<B: Backend> Backend for Queue<B> {
-    type Hold = Owned<Seat<B>>;
+    type Hold = Seat<B>;
 
     fn info(&self) -> Info {
         self.0.backend.info()
     }
 
-    async fn acquire(&self, request: Request) -> Result<Option<Self::Hold>> {
-        let id = request.id();
-        let mut turn = match Line::enter(&self.0, &id, &request) {
-            Entry::Seat(seat) => return Ok(Some(seat)),
-            Entry::Busy => return Ok(None),
-            Entry::Ask(ask) => Turn::Ask(ask),
-            Entry::Wait(ticket) => match ticket.turn(request.deadline).await {
-                Some(turn) => turn,
-                None => return Ok(None),
-            },
-        };
-        loop {
-            let ask = match turn {
-                Turn::Seat(seat) => return Ok(Some(seat)),
-                Turn::Ask(ask) => ask,
+    // Not an `async fn`: that would carry the request twice (rust-lang/rust#62958).
+    #[allow(clippy::manual_async_fn)]
+    fn acquire(&self, request: Request) -> impl Future<Output = Result<Option<Seat<B>>>> + Send {
+        async move {
+            let wish = Wish::of(&request);
+            let more = match Line::enter(&self.0, &request.id(), &request) {
+                Entry::Seat(seat) => return Ok(Some(seat.into_inner())),
+                Entry::Busy => return Ok(None),
+                Entry::Ask(ask) if ask.is_alone() => {
+                    let hold = self.0.backend.acquire(request).await?;
+                    return Ok(hold.map(|hold| ask.granted(hold, wish)));
+                }
+                // Boxed, because most requests come alone and need not carry the room for more.
+                Entry::Ask(ask) => Box::pin(self.ask(ask, request)) as More<'_, B>,
+                Entry::Wait(ticket) => Box::pin(self.wait(ticket, request)),
             };
-            turn = match ask.put(&request).await? {
-                Asked::Granted(seat) => return Ok(Some(seat)),
-                Asked::Refused => return Ok(None),
-                // An upgrade goes first; back to the head of the line.
-                Asked::Recalled(ticket) => match ticket.turn(request.deadline).await {
-                    Some(turn) => turn,
-                    None => return Ok(None),
-                },
-            };
+            more.await
         }
     }
 
-    async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {
+    async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Seat<B>>>> {
         let mut asks = Vec::with_capacity(requests.len());
         for request in &requests {
             let at_once = Request {
@@ -164,7 +187,7 @@ impl<B: Backend> Backend for Queue<B> {
         let seats = asks.into_iter().zip(holds).zip(&requests);
         Ok(Some(
             seats
-                .map(|((ask, hold), request)| ask.granted(hold, request))
+                .map(|((ask, hold), request)| ask.granted(hold, Wish::of(request)))
                 .collect(),
         ))
     }

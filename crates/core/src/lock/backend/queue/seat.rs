@@ -1,10 +1,6 @@
 //! A task's part in a grant: the whole of it, or a share among readers.
 
-use super::{
-    Inner,
-    line::within_tenure,
-    ticket::{Turn, Wish},
-};
+use super::{Inner, line::within_tenure, ticket::Wish};
 use crate::lock::{
     Deadline, Instant, LockId, Lost, Result, Token,
     backend::{Backend, Hold, Owned},
@@ -130,7 +126,7 @@ fn pass_on<B: Backend>(
     loop {
         if !queue
             .lines
-            .visit(id, |line| line.has_waiters())
+            .visit(id, |line| line.has_heirs())
             .unwrap_or(false)
         {
             return Some(sole);
@@ -149,14 +145,13 @@ fn pass_on<B: Backend>(
             wish,
             grip: Grip::Sole(Sole { passes, ..sole }),
         };
-        match heir.send(Turn::Seat(Owned::new(seat, queue.releases.clone()))) {
+        match heir.send(Owned::new(seat, queue.releases.clone())) {
             Ok(()) => return None,
             // It left in the same moment: the next one, then.
-            Err(Turn::Seat(seat)) => match seat.into_inner().grip {
+            Err(seat) => match seat.into_inner().grip {
                 Grip::Sole(back) => sole = back,
                 Grip::Shared(_) => unreachable!("what was refused is what was sent"),
             },
-            Err(Turn::Ask(_)) => unreachable!("what was refused is what was sent"),
         }
     }
 }

@@ -1,6 +1,10 @@
 //! A place in line, and the turn that comes to it.
 
-use super::{Inner, ask::Ask, seat::Seat};
+use super::{
+    Inner,
+    ask::{Ask, Interrupt},
+    seat::Seat,
+};
 use crate::lock::{
     Deadline, LockId, Mode, Request,
     backend::{Backend, Owned},
@@ -41,6 +45,32 @@ pub(super) enum Turn<B: Backend> {
     Seat(Owned<Seat<B>>),
     /// The right to ask the server.
     Ask(Ask<B>),
+}
+
+/// Who takes over from somebody who leaves.
+pub(super) enum Heir<B: Backend> {
+    /// The first in line.
+    Waiting(Waiter<B>),
+    /// The one who asks the server.
+    Asking(oneshot::Sender<Interrupt<B>>),
+}
+
+impl<B: Backend> Heir<B> {
+    /// Hands the seat over; gives it back if the heir has left.
+    pub(super) fn send(self, seat: Owned<Seat<B>>) -> Result<(), Owned<Seat<B>>> {
+        match self {
+            Self::Waiting(waiter) => match waiter.send(Turn::Seat(seat)) {
+                Err(Turn::Seat(seat)) => Err(seat),
+                Err(Turn::Ask(_)) => unreachable!("what was refused is what was sent"),
+                Ok(()) => Ok(()),
+            },
+            Self::Asking(asking) => match asking.send(Interrupt::Take(seat)) {
+                Err(Interrupt::Take(seat)) => Err(seat),
+                Err(Interrupt::GoBack) => unreachable!("what was refused is what was sent"),
+                Ok(()) => Ok(()),
+            },
+        }
+    }
 }
 
 /// The line's half of a place in it.

@@ -1,6 +1,6 @@
 //! An upgradeable reader becomes the writer, as far as this process is concerned.
 
-use super::{Inner, Seat, seat::Grip};
+use super::{Inner, Seat, ask::Interrupt, seat::Grip};
 use crate::lock::{
     Deadline, Error, ErrorKind, LockId, Mode, Result,
     backend::{Backend, Hold},
@@ -39,7 +39,11 @@ struct Claim<B: Backend> {
 
 impl<B: Backend> Claim<B> {
     fn new(queue: Arc<Inner<B>>, id: LockId, grant: u64, ready: oneshot::Sender<()>) -> Self {
-        queue.lines.join(&id, |line| line.begin_upgrade(ready));
+        let in_the_way = queue.lines.join(&id, |line| line.begin_upgrade(ready));
+        if let Some(asking) = in_the_way {
+            // One who has its answer already is a reader like any other.
+            let _ = asking.send(Interrupt::GoBack);
+        }
         queue.advance(&id);
         Self {
             queue,

@@ -96,9 +96,12 @@ type End = Option<(Loss, Error)>;
 
 /// What a batch was made of, to be answered.
 struct Riders<K: std::hash::Hash + Eq> {
-    takes: Vec<(Take<K>, Option<Claim<K>>, Reply<K>)>,
-    gives: Vec<(Give<K>, Option<oneshot::Sender<Result<()>>>)>,
+    takes: Vec<Taking<K>>,
+    gives: Vec<Giving<K>>,
 }
+
+type Taking<K> = (Take<K>, Option<Claim<K>>, Reply<K>);
+type Giving<K> = (Give<K>, Option<oneshot::Sender<Result<()>>>);
 
 impl<S: Session> Actor<S> {
     fn new(
@@ -281,11 +284,7 @@ impl<S: Session> Actor<S> {
         let _ = reply.send(Ok(Some(granted)));
     }
 
-    fn fail_takes(
-        &mut self,
-        takes: Vec<(Take<S::Key>, Option<Claim<S::Key>>, Reply<S::Key>)>,
-        error: &Error,
-    ) {
+    fn fail_takes(&mut self, takes: Vec<Taking<S::Key>>, error: &Error) {
         for (take, _, reply) in takes {
             self.refused(&take);
             let _ = reply.send(Err(error.clone()));
@@ -302,7 +301,7 @@ impl<S: Session> Actor<S> {
         }
     }
 
-    fn settle_gives(&mut self, gives: Vec<(Give<S::Key>, Option<oneshot::Sender<Result<()>>>)>) {
+    fn settle_gives(&mut self, gives: Vec<Giving<S::Key>>) {
         for (give, reply) in gives {
             if give.downgrade {
                 if let Some(claim) = self.claim(&give.key, Mode::Write) {

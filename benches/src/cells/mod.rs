@@ -1,0 +1,106 @@
+//! What is measured: one module for each backend or layer, one table of cells in each.
+//!
+//! What all of them share is here: the runtimes, and clocks that run while the allocator does not
+//! count.
+
+mod engine;
+mod memory;
+
+use crate::cell::{Cell, Figure, Fold, Outcome, Unit};
+use std::time::Instant;
+use tokio::runtime::{Builder, Runtime};
+
+/// All cells, in the order in which they are measured.
+pub(crate) fn all() -> impl Iterator<Item = &'static Cell> {
+    memory::CELLS.iter().chain(engine::CELLS)
+}
+
+/// The time one operation takes.
+const EACH: Figure = Figure {
+    name: "each",
+    unit: Unit::Nanoseconds,
+    over_rounds: Fold::Median,
+};
+
+/// Everything on the thread that measures.
+fn one_thread() -> Outcome<Runtime> {
+    Ok(Builder::new_current_thread().build()?)
+}
+
+/// Two workers beside the thread that measures, which only waits for them.
+fn two_workers() -> Outcome<Runtime> {
+    Ok(Builder::new_multi_thread().worker_threads(2).build()?)
+}
+
+/// Runs `work` with the allocator of this thread not counting: what is left of the count is then
+/// one comparison for each allocation.
+fn uncounted<T>(work: impl FnOnce() -> T) -> T {
+    let mut done = None;
+    allocation_counter::opt_out(|| done = Some(work()));
+    done.expect("it was run")
+}
+
+/// Does `work` so often, one after the other, and yields the nanoseconds each took: [`EACH`].
+fn time_each(
+    runtime: &Runtime,
+    operations: u64,
+    work: impl AsyncFn(u64) -> Outcome<()>,
+) -> Outcome<Vec<f64>> {
+    uncounted(|| {
+        let begun = Instant::now();
+        runtime.block_on(repeat(operations, work))?;
+        Ok(vec![begun.elapsed().as_nanos() as f64 / operations as f64])
+    })
+}
+
+/// Does `work` so often; it is told how often it has been done.
+async fn repeat(operations: u64, work: impl AsyncFn(u64) -> Outcome<()>) -> Outcome<()> {
+    for done in 0..operations {
+        work(done).await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Bar;
+
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_cell_has_a_name_of_its_own_in_a_group() {
+        let names: HashSet<&str> = all().map(|cell| cell.name).collect();
+        assert_eq!(names.len(), all().count());
+        assert!(all().all(|cell| cell.name != cell.group()));
+    }
+
+    #[test]
+    fn every_cell_yields_its_figures() {
+        for cell in all() {
+            let found = (cell.subject.start)().unwrap()(20).unwrap();
+            assert_eq!(found.len(), cell.figures.len(), "{}", cell.name);
+            if let Some(floor) = &cell.floor {
+                let found = (floor.start)().unwrap()(20).unwrap();
+                assert!(!found.is_empty(), "{}", cell.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_bar_is_about_something_that_is_measured() {
+        for cell in all() {
+            match &cell.bar {
+                None => {}
+                Some(Bar::Ratio(_)) => assert!(cell.floor.is_some(), "{}", cell.name),
+                Some(Bar::Figure(name, _)) => {
+                    assert!(
+                        cell.figures.iter().any(|f| f.name == *name),
+                        "{}",
+                        cell.name
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The table again, for programs.
+
+use crate::{
+    cell::{Bar, Cell, Figure, Unit},
+    harness::{Measured, Ratio},
+    probe::Host,
+};
+use serde_json::{Map, Value, json};
+
+/// One line for each cell, each whole in itself.
+pub(crate) fn json(all: &[Measured], host: &Host) -> String {
+    let line = |measured: &Measured| format!("{}\n", object(measured, host));
+    all.iter().map(line).collect()
+}
+
+fn object(measured: &Measured, host: &Host) -> Value {
+    let cell = measured.cell;
+    let floor = cell.floor.as_ref().zip(measured.floor.as_ref());
+    let ratio = |r: Ratio| json!({ "of_medians": r.of_medians, "min": r.min, "max": r.max });
+    json!({
+        "cell": cell.name,
+        "subject": side(cell, cell.subject.label, &measured.subject),
+        "floor": floor.map(|(named, found)| side(cell, named.label, found)),
+        "ratio": measured.ratio.map(ratio),
+        "bar": cell.bar.as_ref().map(bar),
+        "met": measured.met(),
+        "rounds": measured.rounds,
+        "operations": cell.operations,
+        "host": {
+            "cores": host.cores,
+            "kernel": host.kernel,
+            "rustc": host.rustc,
+            "profile": host.profile,
+            "wake_p99_ns": host.wake_p99,
+        },
+    })
+}
+
+fn bar(bar: &Bar) -> Value {
+    match bar {
+        Bar::Ratio(limit) => json!({ "of": "ratio", "at_most": limit }),
+        Bar::Figure(name, limit) => json!({ "of": name, "at_most": limit }),
+    }
+}
+
+/// Figures are called by their name and their unit.
+fn side(cell: &Cell, label: &str, found: &[f64]) -> Value {
+    let key = |figure: &Figure| match figure.unit {
+        Unit::Nanoseconds => format!("{} ns", figure.name),
+        Unit::Count => figure.name.to_owned(),
+    };
+    let figures = cell.figures.iter().zip(found);
+    let figures: Map<String, Value> = figures.map(|(f, v)| (key(f), json!(v))).collect();
+    json!({ "label": label, "figures": figures })
+}
