@@ -1,1 +1,34 @@
-//! x
+//! What it means to be a lockwork backend: one list of cases, run against every one of them.
+//!
+//! To run it on a backend of your own, write a [`Harness`] for it and give that to [`trials`]:
+//!
+//! ```no_run
+//! use lockwork_conformance::{Site, backends::memory, trials};
+//!
+//! let taker = "target/debug/taker".into(); // the binary of this package
+//! let args = libtest_mimic::Arguments::from_args();
+//! libtest_mimic::run(&args, trials(&[Site::new("memory", memory::start)], taker)).exit();
+//! ```
+//!
+//! A backend that cannot be reached shows as ignored, with the reason in the trial's name. Name it
+//! in `LOCKWORK_REQUIRE` (a list with commas) and that is a failure. No case can hang: each has a
+//! limit of its own, kept by a thread that does nothing else.
+
+pub mod backends;
+pub mod cases;
+mod context;
+mod harness;
+mod history;
+mod process;
+mod run;
+pub mod standin;
+mod view;
+mod wakeups;
+
+pub use context::Context;
+pub use harness::{BoxFuture, Harness, Promise, Residue, Site, Started};
+pub use history::History;
+pub use process::Taker;
+pub use run::trials;
+pub use view::{Held, View};
+pub use wakeups::{generous, wakeup_delay};

@@ -69,7 +69,10 @@ async fn a_renewed_lease_is_good_from_before_its_renewal_was_sent() {
         extended(&lease, before).await;
         let received_at = server.calls()[0].at;
         assert!(end(&lease) <= good_for(received_at, time));
-        assert!(end(&lease) > before + ms(100), "and it is longer than it was");
+        assert!(
+            end(&lease) > before + ms(100),
+            "and it is longer than it was"
+        );
     })
     .await;
 }
@@ -88,7 +91,10 @@ async fn a_lease_is_renewed_at_about_a_third_of_its_time() {
         for call in server.calls() {
             let after = call.at.saturating_duration_since(before);
             assert!(after >= ms(185), "not before there is need: {after:?}");
-            assert!(after <= ms(200) + LATE, "with time for more tries: {after:?}");
+            assert!(
+                after <= ms(200) + LATE,
+                "with time for more tries: {after:?}"
+            );
             before = call.at;
         }
     })
@@ -222,9 +228,9 @@ async fn a_lease_that_is_gone_is_lost_at_its_next_renewal() {
 #[tokio::test]
 async fn a_renewal_that_lands_too_late_counts_as_lost() {
     alone(ms(5000), async {
-        // Nine tenths are over. The answer is there just before the end, but then the whole
+        // Most of its time is over. The answer is there just before the end, but then the whole
         // machine stops for a moment, and when it is read the end has passed.
-        let (time, asked_at) = (ms(600), Instant::now() - ms(540));
+        let (time, asked_at) = (ms(1200), Instant::now() - ms(1020));
         let until = good_for(asked_at, time);
         let nearly = until.remaining().saturating_sub(ms(20));
         let (server, keeper) = keeping([Answer::Frozen(nearly, ms(40))]);
@@ -244,7 +250,7 @@ async fn a_renewal_that_lands_too_late_counts_as_lost() {
 #[tokio::test]
 async fn an_answer_that_comes_after_the_end_heals_nothing() {
     beside(ms(5000), async {
-        let (time, asked_at) = (ms(600), Instant::now() - ms(540));
+        let (time, asked_at) = (ms(1200), Instant::now() - ms(1020));
         let until = good_for(asked_at, time);
         let after_the_end = until.remaining() + ms(15);
         let (server, keeper) = keeping([Answer::Late(after_the_end, Renewal::Renewed)]);
@@ -388,12 +394,11 @@ async fn a_lease_released_during_its_renewal_stays_released() {
     beside(ms(5000), async {
         let (server, keeper) = keeping([Answer::Late(ms(30), Renewal::Renewed), RENEWED]);
         let lease = keeper.keep(terms("a", ms(300)));
-        let (lost, before) = (lease.lost(), end(&lease));
+        let lost = lease.lost();
         server.renewals.reached(1).await;
         lease.release().await.unwrap();
         let other = keeper.keep(terms("b", ms(200)));
         server.renewals.reached(4).await;
-        assert!(before.has_passed() || keeper.len() == 1);
         let later = &server.calls()[1..];
         assert!(later.iter().all(|call| call.leases == ["b"]));
         assert_eq!(lost.get(), None);

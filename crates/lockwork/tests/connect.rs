@@ -73,6 +73,9 @@ async fn the_readme_says_of_each_backend_what_it_says_of_itself() {
             yes(can.semaphore),
             yes(can.token),
         );
-        assert!(readme.contains(&row), "README.md should have the row\n{row}");
+        assert!(
+            readme.contains(&row),
+            "README.md should have the row\n{row}"
+        );
     }
 }

@@ -26,7 +26,9 @@ fn is_rust(file: &Path) -> bool {
 }
 
 fn opens_with_docs(text: &str) -> bool {
-    ["//!", "#![doc = include_str!("].iter().any(|opening| text.starts_with(opening))
+    ["//!", "#![doc = include_str!("]
+        .iter()
+        .any(|opening| text.starts_with(opening))
 }
 
 fn fault(file: &Path) -> String {
@@ -43,7 +45,9 @@ mod tests {
     #[test]
     fn only_an_inner_doc_line_opens_a_module() {
         assert!(opens_with_docs("//! Waits.\n"));
-        assert!(opens_with_docs("#![doc = include_str!(\"../README.md\")]\n"));
+        assert!(opens_with_docs(
+            "#![doc = include_str!(\"../README.md\")]\n"
+        ));
         assert!(!opens_with_docs("// Waits.\n"));
         assert!(!opens_with_docs("/// Waits.\nfn wait() {}\n"));
         assert!(!opens_with_docs("\n//! Waits.\n"));

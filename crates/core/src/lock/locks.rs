@@ -185,6 +185,8 @@ impl Locks {
         if self.0.closed.is_cancelled() {
             return Err(closed());
         }
+        // A lock that is always free must not keep a loop from ever yielding to its runtime.
+        tokio::task::coop::consume_budget().await;
         tokio::select! {
             biased;
             done = work => done,

@@ -90,6 +90,7 @@ impl Default for Inner {
 struct State {
     sessions: u64,
     refused: usize,
+    panics: bool,
     holds: Vec<Held>,
     tokens: u64,
     script: VecDeque<Step>,
@@ -117,6 +118,11 @@ impl Db {
     /// Tells what becomes of the next cleanings up.
     pub(crate) fn next_clean_up(&self, clean_up: CleanUp) {
         self.state().clean_ups.push_back(clean_up);
+    }
+
+    /// The next session panics on its way in.
+    pub(crate) fn panic_at_the_door(&self) {
+        self.state().panics = true;
     }
 
     /// Lets so many sessions not in.
@@ -197,6 +203,8 @@ impl Open for Db {
 
     async fn open(&self) -> Result<DbSession> {
         self.0.door.pass().await;
+        let panics = std::mem::take(&mut self.state().panics);
+        assert!(!panics, "the driver of this test panics, as it was told to");
         let mut state = self.state();
         if state.refused > 0 {
             state.refused -= 1;

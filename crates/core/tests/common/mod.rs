@@ -7,6 +7,7 @@ pub(crate) mod db;
 pub(crate) mod events;
 pub(crate) mod hold;
 pub(crate) mod leases;
+pub(crate) mod spy;
 
 use lockwork_core::lock::{LockId, Name, Space};
 use std::{

@@ -1,0 +1,4 @@
+//! How the suite reaches each backend.
+
+pub mod memory;
+pub mod standin;

@@ -1,0 +1,132 @@
+//! Leases: renewed by us whatever the user's runtime does, and ended by our own clock.
+
+use super::{Case, Need, case};
+use crate::{
+    Context,
+    context::{SOON, within},
+    generous,
+};
+use lockwork::{Instant, LockOptions, Loss, Wait};
+use std::time::Duration;
+
+const LEASE: &[Need] = &[Need::Lease];
+
+pub(super) fn list() -> Vec<Case> {
+    vec![
+        case!(a_lease_is_renewed_for_as_long_as_its_guard_lives).needs(LEASE),
+        case!(a_runtime_blocked_for_three_leases_keeps_its_lock).needs(LEASE),
+        case!(a_lease_that_is_not_renewed_ends_on_time).needs(LEASE),
+        case!(valid_until_is_never_later_than_the_server_thinks).needs(LEASE),
+        case!(held_for_too_long_is_lost_and_the_next_one_gets_in),
+    ]
+}
+
+fn short() -> LockOptions {
+    LockOptions::new().lease(Duration::from_millis(300))
+}
+
+async fn a_lease_is_renewed_for_as_long_as_its_guard_lives(cx: Context) {
+    let (here, there, name) = (cx.client().await, cx.client().await, cx.name("x"));
+    let guard = here.mutex(&name).lock_with(short()).await.unwrap().unwrap();
+    let end = Instant::now() + Duration::from_millis(1500);
+    while !end.has_passed() {
+        assert!(guard.is_valid());
+        assert!(there.mutex(&name).try_lock().await.unwrap().is_none());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    guard.release().await.unwrap();
+}
+
+async fn a_runtime_blocked_for_three_leases_keeps_its_lock(cx: Context) {
+    let (locks, name) = (cx.client().await, cx.name("x"));
+    let guard = locks
+        .mutex(&name)
+        .lock_with(short())
+        .await
+        .unwrap()
+        .unwrap();
+    let workers = tokio::runtime::Handle::current().metrics().num_workers();
+    let end = Instant::now() + Duration::from_millis(900);
+    // Every worker of the runtime, and this task's thread too.
+    let busy: Vec<_> = (0..workers)
+        .map(|_| {
+            tokio::spawn(async move {
+                while !end.has_passed() {
+                    std::hint::spin_loop();
+                }
+            })
+        })
+        .collect();
+    while !end.has_passed() {
+        std::hint::spin_loop();
+    }
+    assert!(
+        guard.is_valid(),
+        "the lease was not renewed: {:?}",
+        guard.lost().get()
+    );
+    for task in busy {
+        task.await.unwrap();
+    }
+    let other = cx.client().await;
+    assert!(other.mutex(&name).try_lock().await.unwrap().is_none());
+    guard.release().await.unwrap();
+}
+
+async fn a_lease_that_is_not_renewed_ends_on_time(cx: Context) {
+    let (here, there, name) = (cx.client().await, cx.client().await, cx.name("x"));
+    let asked = Instant::now();
+    let guard = here
+        .mutex(&name)
+        .lock_with(short().renew(false))
+        .await
+        .unwrap()
+        .unwrap();
+    let until = guard.valid_until().expect("a lease has an end");
+    assert!(until <= asked + Duration::from_millis(300) + generous(Duration::ZERO));
+    assert_eq!(
+        within(SOON, "the loss is told", guard.lost().into_future()).await,
+        Loss::Expired
+    );
+    assert!(!guard.is_valid() && until.has_passed());
+    let late = until.elapsed();
+    assert!(
+        late < generous(Duration::from_millis(50)),
+        "told {late:?} too late"
+    );
+    let wait = LockOptions::new().wait(Wait::For(SOON));
+    assert!(there.mutex(&name).lock_with(wait).await.unwrap().is_some());
+}
+
+async fn valid_until_is_never_later_than_the_server_thinks(cx: Context) {
+    let (here, there, name) = (cx.client().await, cx.client().await, cx.name("x"));
+    for _ in 0..5 {
+        let options = short().renew(false);
+        let guard = here.mutex(&name).lock_with(options).await.unwrap().unwrap();
+        let next = there
+            .mutex(&name)
+            .try_lock_for(SOON)
+            .await
+            .unwrap()
+            .expect("it runs out");
+        assert!(!guard.is_valid(), "two valid guards at once");
+        next.release().await.unwrap();
+    }
+}
+
+async fn held_for_too_long_is_lost_and_the_next_one_gets_in(cx: Context) {
+    let (here, there, name) = (cx.client().await, cx.client().await, cx.name("x"));
+    let options = LockOptions::new().max_hold(Duration::from_millis(100));
+    for locks in [&here, &there] {
+        let guard = here.mutex(&name).lock_with(options).await.unwrap().unwrap();
+        let next = locks
+            .mutex(&name)
+            .try_lock_for(SOON)
+            .await
+            .unwrap()
+            .expect("it is let go");
+        assert_eq!(guard.lost().get(), Some(Loss::HeldTooLong));
+        assert!(!guard.is_valid() && next.is_valid());
+        next.release().await.unwrap();
+    }
+}

@@ -1,0 +1,94 @@
+//! What a case works with.
+
+use crate::{Harness, Residue, Taker, View, generous};
+use lockwork::Locks;
+use std::{
+    future::Future,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// One case's backend, view and helpers.
+#[derive(Clone)]
+pub struct Context {
+    /// The backend.
+    pub harness: Arc<dyn Harness>,
+    /// As what the mutex cases take their lock.
+    pub view: View,
+    pub(crate) taker: Arc<PathBuf>,
+    pub(crate) run: Arc<str>,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Context({} as {:?})", self.run, self.view)
+    }
+}
+
+impl Context {
+    /// A client like any other process's.
+    pub async fn client(&self) -> Locks {
+        self.client_with_tenure(lockwork::backend::queue::DEFAULT_TENURE)
+            .await
+    }
+
+    /// A client that passes locks among its tasks for `tenure`.
+    pub async fn client_with_tenure(&self, tenure: Duration) -> Locks {
+        self.harness.client(tenure).await.expect("a client")
+    }
+
+    /// A name nobody else uses.
+    #[must_use]
+    pub fn name(&self, name: &str) -> String {
+        format!("{}/{name}", self.run)
+    }
+
+    /// Another process that takes locks of this backend; `None` if no other can reach them.
+    pub async fn process(&self) -> Option<Taker> {
+        let url = self.harness.url()?;
+        Some(Taker::start(&self.taker, &url).await)
+    }
+
+    /// Waits until the server remembers nothing.
+    pub async fn nothing_left(&self, limit: Duration) {
+        let Some(mut residue) = self.harness.residue() else {
+            return;
+        };
+        let start = Instant::now();
+        while residue != Residue::default() {
+            assert!(
+                start.elapsed() < generous(limit),
+                "left after {limit:?}: {residue:?}"
+            );
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            residue = self.harness.residue().unwrap_or_default();
+        }
+    }
+}
+
+/// Waits for `event`, and fails if it takes longer than `limit` and what this machine needs.
+pub(crate) async fn within<T>(limit: Duration, what: &str, event: impl Future<Output = T>) -> T {
+    let allowed = generous(limit);
+    tokio::time::timeout(allowed, event)
+        .await
+        .unwrap_or_else(|_| panic!("{what}: not within {limit:?} (allowed {allowed:?})"))
+}
+
+/// Waits until `condition` holds, by looking; for what has no event to await.
+pub(crate) async fn until(limit: Duration, what: &str, condition: impl Fn() -> bool) {
+    within(limit, what, async {
+        while !condition() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    })
+    .await;
+}
+
+/// A while in which something would have happened if it could.
+pub(crate) async fn a_while() {
+    tokio::time::sleep(Duration::from_millis(30)).await;
+}
+
+/// What most things must happen within.
+pub(crate) const SOON: Duration = Duration::from_secs(5);
