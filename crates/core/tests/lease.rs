@@ -181,6 +181,22 @@ async fn a_renewal_that_is_never_answered_is_tried_again_in_time() {
 }
 
 #[tokio::test]
+async fn a_slow_answer_still_counts() {
+    beside(ms(5000), async {
+        // A sixth of the lease is when another renewal is tried. That one is never answered.
+        let (server, keeper) = keeping([Answer::Late(ms(250), Renewal::Renewed), Answer::Never]);
+        let lease = keeper.keep(terms("a", ms(900)));
+        let before = end(&lease);
+        server.renewals.reached(2).await;
+        extended(&lease, before).await;
+        let received_at = server.calls()[0].at;
+        assert!(end(&lease) <= good_for(received_at, ms(900)));
+        assert_eq!(lease.lost().get(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_server_that_cannot_say_is_asked_again() {
     beside(ms(5000), async {
         let (_, keeper) = keeping([Answer::Each(Renewal::Unknown), RENEWED]);

@@ -4,7 +4,7 @@ mod common;
 
 use common::{
     block_on,
-    hold::{Grants, Ledger},
+    hold::{FakeHold, Grants, Ledger},
     leases::{LeaseBackend, Leases},
     ms, poll_once, within, within_thread,
 };
@@ -13,7 +13,9 @@ use lockwork_core::lock::{
     backend::{Owned, Releases, try_each},
 };
 use std::{
+    cell::RefCell,
     pin::pin,
+    process::Command,
     sync::{Arc, LazyLock},
     thread,
 };
@@ -51,6 +53,43 @@ fn a_hold_dropped_on_a_thread_without_a_runtime_is_released() {
         ledger.release.open();
         block_on(ledger.released.reached(1));
     });
+}
+
+/// In a process of its own, because a panic while a thread ends would end the process.
+#[test]
+fn a_hold_left_in_a_thread_local_is_released_when_its_thread_ends() {
+    const NAME: &str = "a_hold_left_in_a_thread_local_is_released_when_its_thread_ends";
+    const CHILD: &str = "LOCKWORK_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        return leave_holds_in_a_thread_local();
+    }
+    within_thread(ms(10_000), || {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let child = child.args(["--exact", NAME]).env(CHILD, "1").output();
+        let child = child.unwrap();
+        assert!(child.status.success(), "{child:?}");
+    });
+}
+
+fn leave_holds_in_a_thread_local() {
+    thread_local! {
+        static LEFT: RefCell<Vec<Owned<FakeHold>>> = const { RefCell::new(Vec::new()) };
+    }
+    let (at_once, later) = (Ledger::default(), Ledger::default());
+    later.release.close();
+    let (one, two) = (at_once.hold(), later.hold());
+    thread::spawn(move || {
+        // Thread locals end in the reverse order of their first use: the runtime's are gone first.
+        LEFT.with_borrow_mut(Vec::clear);
+        block_on(async {});
+        let owned = |hold| Owned::new(hold, Releases::new());
+        LEFT.with_borrow_mut(|left| left.extend([owned(one), owned(two)]));
+    })
+    .join()
+    .unwrap();
+    block_on(within(ms(5000), at_once.released.reached(1)));
+    later.release.open();
+    block_on(within(ms(5000), later.released.reached(1)));
 }
 
 #[test]
@@ -217,13 +256,12 @@ async fn several_at_once_are_given_back_when_one_is_refused() {
         let memory = Memory::new();
         let other = memory.acquire(request("c")).await.unwrap();
         let requests = ["a", "b", "c"].map(request).to_vec();
-        let releases = Releases::new();
-        let none = try_each(&memory, requests, &releases).await.unwrap();
+        let none = try_each(&memory, requests).await.unwrap();
         assert!(none.is_none());
         assert_eq!(memory.len(), 1, "only what the other holds");
         other.unwrap().release().await.unwrap();
         let requests = ["a", "b", "c"].map(request).to_vec();
-        let all = try_each(&memory, requests, &releases).await.unwrap();
+        let all = try_each(&memory, requests).await.unwrap();
         assert_eq!(all.unwrap().len(), 3);
         assert_eq!(memory.len(), 3);
     })

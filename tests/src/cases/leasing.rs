@@ -9,26 +9,29 @@ use crate::{
 use lockwork::{Instant, LockOptions, Loss, Wait};
 use std::time::Duration;
 
-const LEASE: &[Need] = &[Need::Lease];
+const LEASES: &[Need] = &[Need::Lease];
 
 pub(super) fn list() -> Vec<Case> {
     vec![
-        case!(a_lease_is_renewed_for_as_long_as_its_guard_lives).needs(LEASE),
-        case!(a_runtime_blocked_for_three_leases_keeps_its_lock).needs(LEASE),
-        case!(a_lease_that_is_not_renewed_ends_on_time).needs(LEASE),
-        case!(valid_until_is_never_later_than_the_server_thinks).needs(LEASE),
+        case!(a_lease_is_renewed_for_as_long_as_its_guard_lives).needs(LEASES),
+        case!(a_runtime_blocked_for_three_leases_keeps_its_lock).needs(LEASES),
+        case!(a_lease_that_is_not_renewed_ends_on_time).needs(LEASES),
+        case!(valid_until_is_never_later_than_the_server_thinks).needs(LEASES),
         case!(held_for_too_long_is_lost_and_the_next_one_gets_in),
     ]
 }
 
+/// Short enough to see it end, long enough for a busy machine to renew it.
+const LEASE: Duration = Duration::from_millis(600);
+
 fn short() -> LockOptions {
-    LockOptions::new().lease(Duration::from_millis(300))
+    LockOptions::new().lease(LEASE)
 }
 
 async fn a_lease_is_renewed_for_as_long_as_its_guard_lives(cx: Context) {
     let (here, there, name) = (cx.client().await, cx.client().await, cx.name("x"));
     let guard = here.mutex(&name).lock_with(short()).await.unwrap().unwrap();
-    let end = Instant::now() + Duration::from_millis(1500);
+    let end = Instant::now() + LEASE * 5;
     while !end.has_passed() {
         assert!(guard.is_valid());
         assert!(there.mutex(&name).try_lock().await.unwrap().is_none());
@@ -46,7 +49,7 @@ async fn a_runtime_blocked_for_three_leases_keeps_its_lock(cx: Context) {
         .unwrap()
         .unwrap();
     let workers = tokio::runtime::Handle::current().metrics().num_workers();
-    let end = Instant::now() + Duration::from_millis(900);
+    let end = Instant::now() + LEASE * 3;
     // Every worker of the runtime, and this task's thread too.
     let busy: Vec<_> = (0..workers)
         .map(|_| {
@@ -83,7 +86,7 @@ async fn a_lease_that_is_not_renewed_ends_on_time(cx: Context) {
         .unwrap()
         .unwrap();
     let until = guard.valid_until().expect("a lease has an end");
-    assert!(until <= asked + Duration::from_millis(300) + generous(Duration::ZERO));
+    assert!(until <= asked + LEASE + generous(Duration::ZERO));
     assert_eq!(
         within(SOON, "the loss is told", guard.lost().into_future()).await,
         Loss::Expired

@@ -176,6 +176,7 @@ impl Locks {
         Ok(Request {
             lease: options.lease,
             renew: options.renew,
+            releases: self.0.releases.clone(),
             ..Request::new(name.clone(), mode, options.wait.deadline())
         })
     }

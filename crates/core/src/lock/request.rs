@@ -1,6 +1,6 @@
 //! The one question a backend answers.
 
-use super::{Instant, LockId, Mode, Name, OwnerId};
+use super::{Instant, LockId, Mode, Name, OwnerId, backend::Releases};
 use std::time::Duration;
 
 /// How long to wait for a lock that somebody else has.
@@ -106,6 +106,8 @@ pub struct Request {
     pub lease: Option<Duration>,
     /// Whether a lease is renewed for as long as the guard lives.
     pub renew: bool,
+    /// Where to count the release of what is granted to nobody any more.
+    pub releases: Releases,
 }
 
 impl Request {
@@ -119,6 +121,19 @@ impl Request {
             deadline,
             lease: None,
             renew: true,
+            releases: Releases::new(),
+        }
+    }
+
+    /// The same request by a new owner.
+    ///
+    /// For a request that was dropped half way and is put again: the first attempt may be granted
+    /// late and is then given back by its owner, which must not be the second one's.
+    #[must_use]
+    pub fn asked_anew(self) -> Self {
+        Self {
+            owner: OwnerId::random(),
+            ..self
         }
     }
 

@@ -8,7 +8,7 @@ use lockwork_core::lock::{
     Backend, Capability, Error, ErrorKind, Guarantee, Holders, Info, Instant, LockId, Report,
     Request, Result, Scope, Token,
     backend::{
-        Attempt, Listener, Owned, Pace, Releases, Upgrade,
+        Attempt, Listener, Owned, Pace, Upgrade,
         lease::{LeaseKeeper, LeaseServer, Leased, Renewal, Terms},
         try_each, wait_for_grant,
     },
@@ -169,7 +169,6 @@ pub(crate) fn terms(name: &str, time: Duration) -> Terms<String> {
 pub(crate) struct LeaseBackend {
     server: Arc<Leases>,
     keeper: Arc<LeaseKeeper<Leases>>,
-    releases: Releases,
     /// Unless asked for another.
     time: Duration,
 }
@@ -179,7 +178,6 @@ impl LeaseBackend {
         Self {
             keeper: Arc::new(LeaseKeeper::new(server.clone(), 128)),
             server,
-            releases: Releases::new(),
             time,
         }
     }
@@ -213,12 +211,13 @@ impl Backend for LeaseBackend {
                 })
             }
         };
-        let granted = wait_for_grant(request.deadline, PACE, None, &self.releases, attempt).await?;
+        let releases = &request.releases;
+        let granted = wait_for_grant(request.deadline, PACE, None, releases, attempt).await?;
         Ok(granted.map(Owned::into_inner))
     }
 
     async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {
-        try_each(self, requests, &self.releases).await
+        try_each(self, requests).await
     }
 
     async fn holders(&self, _: &LockId) -> Result<Holders> {

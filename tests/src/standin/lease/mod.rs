@@ -13,7 +13,7 @@ use super::{
 use lockwork::{
     Backend, Capability, Guarantee, Holders, Info, LockId, Report, Request, Result, Scope,
     backend::{
-        Owned, Pace, Releases,
+        Owned, Pace,
         lease::{LeaseKeeper, Leased},
         try_each, wait_for_grant,
     },
@@ -38,8 +38,6 @@ pub struct LeaseBackend(Arc<Inner>);
 struct Inner {
     client: Arc<LeaseClient>,
     keeper: LeaseKeeper<LeaseClient>,
-    /// Of grants that came when nobody waited for them any more.
-    releases: Releases,
     lease: Duration,
 }
 
@@ -57,7 +55,6 @@ impl LeaseBackend {
         Self(Arc::new(Inner {
             keeper: LeaseKeeper::new(client.clone(), BATCH),
             client,
-            releases: Releases::new(),
             lease,
         }))
     }
@@ -91,18 +88,17 @@ impl Backend for LeaseBackend {
 
     async fn acquire(&self, request: Request) -> Result<Option<Self::Hold>> {
         let listener = self.0.client.hints.listen(&request.id());
-        let deadline = request.deadline;
+        let (deadline, releases) = (request.deadline, request.releases.clone());
         // Before the first try, so that however this ends, no place in line is left behind.
         let place = Arc::new(Place::new(self.0.clone(), request));
-        let releases = &self.0.releases;
-        let granted = wait_for_grant(deadline, PACE, Some(listener), releases, || {
+        let granted = wait_for_grant(deadline, PACE, Some(listener), &releases, || {
             place.clone().attempt(!deadline.has_passed())
         });
         Ok(granted.await?.map(Owned::into_inner))
     }
 
     async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {
-        try_each(self, requests, &self.0.releases).await
+        try_each(self, requests).await
     }
 
     async fn holders(&self, id: &LockId) -> Result<Holders> {

@@ -12,7 +12,7 @@ use lockwork::{
     Backend, Capability, Guarantee, Holders, Info, LockId, Name, Report, Request, Result, Scope,
     Space,
     backend::{
-        Owned, Releases,
+        Owned,
         session::{Options, Pool, SessionHold},
         try_each,
     },
@@ -25,7 +25,6 @@ pub struct SessionBackend {
     pool: Pool<Connector>,
     /// For hints, and for what is asked about locks rather than of them.
     control: Wire,
-    releases: Releases,
 }
 
 impl SessionBackend {
@@ -46,12 +45,7 @@ impl SessionBackend {
     pub fn with_options(addr: SocketAddr, options: Options) -> Self {
         let pool = Pool::new(Connector::to(addr), options);
         let control = Wire::to(addr, pool.hints().clone());
-        let releases = Releases::new();
-        Self {
-            pool,
-            control,
-            releases,
-        }
+        Self { pool, control }
     }
 
     /// How many sessions are open.
@@ -93,7 +87,7 @@ impl Backend for SessionBackend {
     }
 
     async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {
-        try_each(self, requests, &self.releases).await
+        try_each(self, requests).await
     }
 
     async fn holders(&self, id: &LockId) -> Result<Holders> {

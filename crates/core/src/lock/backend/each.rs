@@ -1,6 +1,6 @@
 //! Several locks at once, for servers that have no statement for it.
 
-use super::{Backend, Hold, Owned, Releases};
+use super::{Backend, Hold, Owned};
 use crate::lock::{Deadline, Request, Result};
 
 /// Tries each of `requests` in order and gives everything back at the first refusal.
@@ -12,13 +12,13 @@ use crate::lock::{Deadline, Request, Result};
 pub async fn try_each<B: Backend>(
     backend: &B,
     requests: Vec<Request>,
-    releases: &Releases,
 ) -> Result<Option<Vec<B::Hold>>> {
     let mut granted: Vec<Owned<B::Hold>> = Vec::with_capacity(requests.len());
     for mut request in requests {
         request.deadline = Deadline::Now;
+        let releases = request.releases.clone();
         match backend.acquire(request).await? {
-            Some(hold) => granted.push(Owned::new(hold, releases.clone())),
+            Some(hold) => granted.push(Owned::new(hold, releases)),
             None => return give_back(granted).await.map(|()| None),
         }
     }

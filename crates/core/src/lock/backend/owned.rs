@@ -1,19 +1,20 @@
 //! Release on drop: the one place in lockwork where that happens.
 
-use super::{Hold, Shield, keeper};
+use super::{Hold, Shield};
 use crate::lock::{Deadline, Instant, Lost, Result, Token};
 use std::{
     future::Future,
     pin::Pin,
     task::{Context, Waker},
 };
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
 
 /// A hold that is given back when dropped.
 ///
 /// Every grant travels in one of these, through channels, futures and guards, from the moment it
 /// exists until it is released. The drop may happen on any thread, in a runtime or not. A release
-/// that needs no waiting happens then and there; any other goes on on the [keeper thread](keeper),
+/// that needs no waiting happens then and there; any other goes on on the
+/// [keeper thread](super::keeper),
 /// and its failure is logged once.
 #[derive(Debug)]
 pub struct Owned<H: Hold> {
@@ -83,9 +84,7 @@ impl<H: Hold> Drop for Owned<H> {
                 tracing::warn!(%error, "a dropped lock could not be released");
             }
         });
-        // Timers and sockets the release may open belong to the keeper: there may be no runtime
-        // here. If this first poll does not finish it, dropping the shield sends it there.
-        let _keeper = keeper::enter();
+        // If this one poll does not finish it, dropping the shield sends it to the keeper.
         let _ = Pin::new(&mut release).poll(&mut Context::from_waker(Waker::noop()));
     }
 }
@@ -107,13 +106,18 @@ impl Releases {
         self.0.wait().await;
     }
 
+    /// Counts what may become a grant, until dropped.
+    pub(super) fn count(&self) -> TaskTrackerToken {
+        self.0.token()
+    }
+
     /// Releases `hold`, shielded: dropping this does not abandon a release that was half sent.
     fn begin<H: Hold, T: Send + 'static>(
         &self,
         hold: H,
         then: impl FnOnce(Result<()>) -> T + Send + 'static,
     ) -> Shield<T> {
-        let counted = self.0.token();
+        let counted = self.count();
         Shield::new(async move {
             let released = hold.release().await;
             drop(counted);

@@ -44,6 +44,9 @@ impl<T: Send + 'static> Future for Shield<T> {
             State::New(work) | State::Begun(work) => work,
             State::Over => panic!("a shield was polled after its end"),
         };
+        // Timers and sockets the work opens belong to the keeper: the caller's runtime may end
+        // before the work does.
+        let _keeper = keeper::enter();
         let polled = work.as_mut().poll(cx);
         if polled.is_pending() {
             self.0 = State::Begun(work);

@@ -1,13 +1,14 @@
 //! Upgrading on a server that can be asked but not waited for.
 
-use super::{Attempt, Listener, Pace, keeper, wait::wait_until};
+use super::{Attempt, Listener, Pace, Shield, wait::wait_until};
 use crate::lock::{Deadline, Result, Token};
 use std::{
     future::Future,
     pin::Pin,
     sync::{Arc, OnceLock},
+    task::{Context, Waker},
 };
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::Mutex;
 
 /// What became of one try to upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,47 +33,48 @@ impl UpgradeGate {
         }
     }
 
-    /// Tries `up` until it is done or the deadline has passed; `Some` token when done. Whatever
-    /// was, or may have been, done for a caller who left is undone by `down`.
+    /// Tries `up` until it is done or the deadline has passed; `Some` token when done. In any
+    /// other case, this being dropped half way included, `down` takes back what was done and the
+    /// wish for it, in the background.
     pub(super) async fn upgrade<Up, Down>(
         &self,
         deadline: Deadline,
         pace: Pace,
         listener: Option<Listener>,
         up: impl Fn() -> Up + Send + Sync,
-        down: impl Fn() -> Down + Send + Sync,
+        down: Down,
     ) -> Result<Option<Option<Token>>>
     where
         Up: Future<Output = Result<Upgrade>> + Send + 'static,
         Down: Future<Output = Result<()>> + Send + 'static,
     {
         let gate = self.0.get_or_init(Arc::default);
+        // Dropped after the tries below it, so it finds the gate closed by one still under way.
+        let undo = Undo {
+            gate: gate.clone(),
+            down: Some(Box::pin(down)),
+        };
         let upgraded = wait_until(deadline, pace, listener, || {
-            let (gate, up, down) = (gate.clone(), up(), Box::pin(down()));
+            let (gate, up) = (gate.clone(), up());
             async move {
-                let undo = Undo {
-                    gate: Some(gate.lock_owned().await),
-                    down: Some(down),
-                };
+                let _closed = gate.lock_owned().await;
                 Ok(match up.await? {
-                    Upgrade::Done(token) => Attempt::Granted((undo, token)),
-                    Upgrade::Busy => {
-                        undo.not_needed();
-                        Attempt::Busy { again_in: None }
-                    }
+                    Upgrade::Done(token) => Attempt::Granted(token),
+                    Upgrade::Busy => Attempt::Busy { again_in: None },
                 })
             }
-        });
-        Ok(upgraded.await?.map(|(undo, token)| {
+        })
+        .await?;
+        if upgraded.is_some() {
             undo.not_needed();
-            token
-        }))
+        }
+        Ok(upgraded)
     }
 }
 
 /// An upgrade that may have happened; dropped, it is taken back behind the closed gate.
 struct Undo {
-    gate: Option<OwnedMutexGuard<()>>,
+    gate: Arc<Mutex<()>>,
     down: Option<Pin<Box<dyn Future<Output = Result<()>> + Send>>>,
 }
 
@@ -84,14 +86,16 @@ impl Undo {
 
 impl Drop for Undo {
     fn drop(&mut self) {
-        let (gate, Some(down)) = (self.gate.take(), self.down.take()) else {
+        let (gate, Some(down)) = (self.gate.clone(), self.down.take()) else {
             return;
         };
-        keeper::spawn(async move {
+        let mut undoing = Shield::new(async move {
+            let _closed = gate.lock_owned().await;
             if let Err(error) = down.await {
-                tracing::warn!(%error, "an abandoned upgrade could not be taken back");
+                tracing::warn!(%error, "an upgrade could not be taken back");
             }
-            drop(gate);
         });
+        // One poll, which takes a place at the gate before anybody who comes later.
+        let _ = Pin::new(&mut undoing).poll(&mut Context::from_waker(Waker::noop()));
     }
 }

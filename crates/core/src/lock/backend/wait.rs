@@ -60,8 +60,10 @@ where
     let owned = || {
         let (attempt, releases) = (attempt(), releases.clone());
         async move {
+            // Whoever waits for releases waits for an attempt that may need one.
+            let _counted = releases.count();
             Ok(match attempt.await? {
-                Attempt::Granted(hold) => Attempt::Granted(Owned::new(hold, releases)),
+                Attempt::Granted(hold) => Attempt::Granted(Owned::new(hold, releases.clone())),
                 Attempt::Busy { again_in } => Attempt::Busy { again_in },
             })
         }

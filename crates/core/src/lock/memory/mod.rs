@@ -13,7 +13,7 @@ use self::state::{Admission, Cell, Lock};
 use super::{
     Deadline, Finding, Guarantee, Holders, Info, Instant, LockId, Lost, Mode, Report, Request,
     Result, Scope, Severity, Token,
-    backend::{Backend, Hold, Owned, Releases, try_each},
+    backend::{Backend, Hold, Owned, try_each},
     info::Capability,
     table::{Record, Table},
 };
@@ -38,7 +38,6 @@ struct Inner {
     tokens: AtomicU64,
     /// Numbers for grants and waiters, never used twice.
     numbers: AtomicU64,
-    releases: Releases,
 }
 
 impl Memory {
@@ -119,14 +118,14 @@ impl Inner {
                 .visit(id, |lock| lock.admit_next(|mode| self.token_for(mode)));
             match admitted.flatten() {
                 None => return,
-                Some((turn, cell)) => {
+                Some((turn, releases, cell)) => {
                     let hold = MemoryHold {
                         memory: self.clone(),
                         id: id.clone(),
                         cell,
                     };
                     // Refused by somebody who left: dropping the hold gives it up.
-                    let _ = turn.send(Owned::new(hold, self.releases.clone()));
+                    let _ = turn.send(Owned::new(hold, releases));
                 }
             }
         }
@@ -163,7 +162,7 @@ impl Backend for Memory {
     }
 
     async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<MemoryHold>>> {
-        try_each(self, requests, &self.0.releases).await
+        try_each(self, requests).await
     }
 
     async fn holders(&self, id: &LockId) -> Result<Holders> {

@@ -2,7 +2,7 @@
 
 use crate::lock::{
     Holder, Holders, Instant, Loss, LossSignal, Lost, Mode, OwnerId, Request, Token,
-    backend::{Owned, Present},
+    backend::{Owned, Present, Releases},
     holder::Waiting,
     memory::MemoryHold,
     table::Record,
@@ -51,6 +51,7 @@ struct Waiter {
     owner: OwnerId,
     mode: Mode,
     turn: Turn,
+    releases: Releases,
 }
 
 impl Lock {
@@ -69,12 +70,14 @@ impl Lock {
             return Admission::Busy;
         }
         let (sender, receiver) = oneshot::channel();
+        let releases = request.releases.clone();
         self.waiters.insert(
             number,
             Waiter {
                 owner,
                 mode,
                 turn: sender,
+                releases,
             },
         );
         Admission::Wait(receiver)
@@ -84,7 +87,7 @@ impl Lock {
     pub(super) fn admit_next(
         &mut self,
         token: impl FnOnce(Mode) -> Option<Token>,
-    ) -> Option<(Turn, Cell)> {
+    ) -> Option<(Turn, Releases, Cell)> {
         self.finish_upgrade();
         let mode = self.waiters.first_key_value()?.1.mode;
         if !self.admits(mode) {
@@ -92,7 +95,7 @@ impl Lock {
         }
         let (number, waiter) = self.waiters.pop_first()?;
         let cell = self.admit(number, waiter.owner, mode, token(mode));
-        Some((waiter.turn, cell))
+        Some((waiter.turn, waiter.releases, cell))
     }
 
     /// A waiter leaves; `false` if it has been let in already.

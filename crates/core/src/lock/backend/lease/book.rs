@@ -128,11 +128,14 @@ impl<S: LeaseServer> Book<S> {
             self.strike(number);
             return loss;
         }
-        if answer == Renewal::Renewed {
-            kept.cell.extend(good_until);
-            self.schedule(number, good_until - time + time / 3);
-        } else {
-            self.schedule(number, now + time / RETRY);
+        match answer {
+            // An answer that comes after a later one's has nothing to add.
+            Renewal::Renewed if good_until <= old_end => {}
+            Renewal::Renewed => {
+                kept.cell.extend(good_until);
+                self.schedule(number, good_until - time + time / 3);
+            }
+            Renewal::Unknown | Renewal::Gone => self.schedule(number, now + time / RETRY),
         }
         None
     }

@@ -102,7 +102,7 @@ impl<S: LeaseServer> Hold for Leased<S> {
             let (server, lease) = (server.clone(), lease.clone());
             async move { server.upgrade(lease).await }
         };
-        let down = || {
+        let down = {
             let (server, lease) = (server.clone(), lease.clone());
             async move { server.downgrade(lease).await }
         };

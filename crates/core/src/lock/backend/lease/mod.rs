@@ -50,8 +50,8 @@ pub trait LeaseServer: fmt::Debug + Send + Sync + 'static {
     /// Makes an upgradeable reader the writer if no other reader is in.
     fn upgrade(&self, lease: Arc<Self::Lease>) -> impl Future<Output = Result<Upgrade>> + Send;
 
-    /// Makes a writer that was upgraded an upgradeable reader again; does nothing to one that was
-    /// not, successfully.
+    /// Makes a writer that was upgraded an upgradeable reader again, and ends a wish to be one that
+    /// the server may have noted; where there is neither, does nothing, successfully.
     fn downgrade(&self, lease: Arc<Self::Lease>) -> impl Future<Output = Result<()>> + Send;
 
     /// How often to try an upgrade of `lease` again, and who may give hints about it.

@@ -2,7 +2,8 @@
 
 use super::{LeaseServer, Renewal, Shared, good_until, hold::Cell};
 use crate::lock::{Instant, Loss};
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
+use tokio::time::timeout;
 
 /// The timer underneath stops while the machine is suspended, so nobody sleeps for longer than
 /// this while leases are kept: after a suspend, what ran out is noticed soon.
@@ -24,41 +25,62 @@ pub(super) async fn run<S: LeaseServer>(shared: Arc<Shared<S>>) {
             None => shared.wake.notified().await,
             Some(next) => {
                 let nap = next.remaining().min(LONGEST_NAP);
-                let _ = tokio::time::timeout(nap, shared.wake.notified()).await;
+                let _ = timeout(nap, shared.wake.notified()).await;
             }
         }
     }
 }
 
-async fn renew<S: LeaseServer>(shared: Arc<Shared<S>>, batch: Vec<(u64, Arc<Cell<S>>)>) {
+type Lot<S> = Vec<(u64, Arc<Cell<S>>)>;
+
+/// One call for many leases. When it takes too long another is tried, but its answer still counts:
+/// on a machine too busy to be quick, giving up each call for the next would lose what a little
+/// patience keeps.
+async fn renew<S: LeaseServer>(shared: Arc<Shared<S>>, lot: Lot<S>) {
     let asked_at = Instant::now();
-    let leases = batch.iter().map(|(_, cell)| cell.lease.clone()).collect();
-    let answers = tokio::time::timeout(patience(&batch), shared.server.renew(leases)).await;
+    let leases = lot.iter().map(|(_, cell)| cell.lease.clone()).collect();
+    let mut call = pin!(shared.server.renew(leases));
+    let answers = match timeout(patience(&lot), call.as_mut()).await {
+        Ok(answers) => answers,
+        Err(_) => {
+            tracing::debug!(leases = lot.len(), "a renewal is slow to be answered");
+            settle(&shared, &lot, asked_at, &vec![Renewal::Unknown; lot.len()]);
+            match timeout(last_end(&lot).remaining(), call).await {
+                Ok(answers) => answers,
+                Err(_) => return,
+            }
+        }
+    };
     let answers = match answers {
-        Ok(Ok(answers)) if answers.len() == batch.len() => answers,
-        Ok(Ok(answers)) => {
-            let (asked, answered) = (batch.len(), answers.len());
+        Ok(answers) if answers.len() == lot.len() => answers,
+        Ok(answers) => {
+            let (asked, answered) = (lot.len(), answers.len());
             tracing::warn!(
                 asked,
                 answered,
                 "a renewal was answered for other leases than asked"
             );
-            vec![Renewal::Unknown; batch.len()]
+            vec![Renewal::Unknown; lot.len()]
         }
-        Ok(Err(error)) => {
-            tracing::debug!(%error, leases = batch.len(), "leases could not be renewed yet");
-            vec![Renewal::Unknown; batch.len()]
-        }
-        Err(_) => {
-            tracing::debug!(leases = batch.len(), "a renewal was not answered in time");
-            vec![Renewal::Unknown; batch.len()]
+        Err(error) => {
+            tracing::debug!(%error, leases = lot.len(), "leases could not be renewed yet");
+            vec![Renewal::Unknown; lot.len()]
         }
     };
-    for ((number, cell), answer) in batch.into_iter().zip(answers) {
+    settle(&shared, &lot, asked_at, &answers);
+}
+
+fn settle<S: LeaseServer>(
+    shared: &Shared<S>,
+    lot: &Lot<S>,
+    asked_at: Instant,
+    answers: &[Renewal],
+) {
+    for ((number, cell), answer) in lot.iter().zip(answers) {
         let good_until = good_until(asked_at, cell.time);
         let loss = shared
             .book()
-            .answered(number, answer, good_until, Instant::now());
+            .answered(*number, *answer, good_until, Instant::now());
         if let Some(loss) = loss {
             cell.signal.lose(loss);
         }
@@ -66,12 +88,20 @@ async fn renew<S: LeaseServer>(shared: Arc<Shared<S>>, batch: Vec<(u64, Arc<Cell
     shared.wake.notify_one();
 }
 
-/// How long to wait for one answer: short enough for several tries within the shortest lease.
-fn patience<S: LeaseServer>(batch: &[(u64, Arc<Cell<S>>)]) -> Duration {
-    let shortest = batch
+/// How long to wait for an answer before asking again: several times within the shortest lease.
+fn patience<S: LeaseServer>(lot: &Lot<S>) -> Duration {
+    let shortest = lot
         .iter()
         .map(|(_, cell)| cell.time)
         .min()
         .unwrap_or_default();
     (shortest / 6).max(Duration::from_millis(10))
+}
+
+/// When the last of these leases ends; after that no answer helps.
+fn last_end<S: LeaseServer>(lot: &Lot<S>) -> Instant {
+    lot.iter()
+        .map(|(_, cell)| cell.valid_until())
+        .max()
+        .unwrap_or_else(Instant::now)
 }

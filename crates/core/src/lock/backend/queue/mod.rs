@@ -115,12 +115,12 @@ impl<B: Backend> Queue<B> {
         match ask.put(&request).await? {
             Asked::Granted(seat) => Ok(Some(seat)),
             Asked::Refused => Ok(None),
-            Asked::Recalled(ticket) => self.wait(ticket, request).await,
+            Asked::Recalled(ticket) => self.wait(ticket, request.asked_anew()).await,
         }
     }
 
     /// Waits in line, and asks when it is its turn, as often as that takes.
-    async fn wait(&self, mut ticket: Ticket<B>, request: Request) -> Result<Option<Seat<B>>> {
+    async fn wait(&self, mut ticket: Ticket<B>, mut request: Request) -> Result<Option<Seat<B>>> {
         loop {
             let ask = match ticket.turn(request.deadline).await {
                 None => return Ok(None),
@@ -131,7 +131,10 @@ impl<B: Backend> Queue<B> {
                 Asked::Granted(seat) => return Ok(Some(seat)),
                 Asked::Refused => return Ok(None),
                 // An upgrade goes first; back to the head of the line.
-                Asked::Recalled(back) => ticket = back,
+                Asked::Recalled(back) => {
+                    ticket = back;
+                    request = request.asked_anew();
+                }
             }
         }
     }

@@ -1,6 +1,8 @@
 //! The task that owns one connection.
 
-use super::{Batch, Give, KeyOf, Open, Options, Session, Take, claims::Claim, link::SessionCell};
+use super::{
+    Batch, Give, KeyOf, Open, Options, Session, Take, Taken, claims::Claim, link::SessionCell,
+};
 use crate::lock::{Error, ErrorKind, Instant, Loss, Mode, Result, clock};
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -168,50 +170,86 @@ impl<S: Session> Actor<S> {
             gives: riders.gives.iter().map(|(give, _)| give.clone()).collect(),
             takes: riders.takes.iter().map(|(take, ..)| take.clone()).collect(),
         };
+        if !batch.takes.is_empty() {
+            self.idle_since = Instant::now();
+        }
         let sent_at = Instant::now();
-        let limit = self
-            .cell
-            .valid_until()
-            .map_or(self.options.patience, |until| {
-                until
-                    .saturating_duration_since(sent_at)
-                    .min(self.options.patience)
-            });
-        let answer = tokio::time::timeout(limit, self.session.exchange(&batch)).await;
-        let silent = || Error::new(ErrorKind::Unavailable, "the server did not answer in time");
-        match answer {
-            Ok(Ok(taken)) => {
+        let end_at = self.give_up_at(sent_at);
+        match tokio::time::timeout(end_at.remaining(), self.session.exchange(&batch)).await {
+            Ok(Ok(taken)) if !self.is_too_late() => {
                 self.cell.heard_of(sent_at, self.options.server_bears);
-                let mut tokens: HashMap<_, _> = taken
-                    .into_iter()
-                    .map(|taken| (taken.key, taken.token))
-                    .collect();
-                self.settle_gives(riders.gives);
-                for (take, claim, reply) in riders.takes {
-                    let granted = tokens.remove(&take.key);
-                    self.settle_take(take, claim, reply, granted);
-                }
-                if tokens.is_empty() {
-                    return Ok(());
-                }
-                let message = "the server granted what nobody asked for";
-                Err((
-                    Loss::Disconnected,
-                    Error::new(ErrorKind::Unexpected, message),
-                ))
+                self.settle(riders, taken)
             }
             Ok(Err(error)) => {
-                let cleaned = tokio::time::timeout(limit, self.session.clean_up(&batch)).await;
-                if !matches!(cleaned, Ok(Ok(()))) {
-                    self.fail_takes(riders.takes, &error);
-                    return Err((Loss::Disconnected, error));
+                let cleaned = self.session.clean_up(&batch);
+                match tokio::time::timeout(end_at.remaining(), cleaned).await {
+                    Ok(Ok(())) => {
+                        self.settle_gives(riders.gives);
+                        self.fail_takes(riders.takes, &error);
+                        Ok(())
+                    }
+                    _ => Err(self.ends_with(riders, error)),
                 }
-                self.settle_gives(riders.gives);
-                self.fail_takes(riders.takes, &error);
-                Ok(())
             }
-            Err(_) => Err((Loss::Disconnected, silent())),
+            Ok(Ok(_)) | Err(_) => {
+                let message = "the server did not answer in time";
+                Err(self.ends_with(riders, Error::new(ErrorKind::Unavailable, message)))
+            }
         }
+    }
+
+    /// When to stop waiting for what was sent at `sent_at`.
+    fn give_up_at(&self, sent_at: Instant) -> Instant {
+        let patience = sent_at + self.options.patience;
+        self.cell
+            .valid_until()
+            .map_or(patience, |until| until.min(patience))
+    }
+
+    /// Whether the server may have given the session up already. No answer heals that.
+    fn is_too_late(&self) -> bool {
+        self.cell.valid_until().is_some_and(Instant::has_passed)
+    }
+
+    /// The session ends in the middle of a round. Everybody hears that it is over before the
+    /// riders learn that they must try elsewhere, or they would try here.
+    fn ends_with(&mut self, riders: Riders<S::Key>, error: Error) -> (Loss, Error) {
+        let loss = if self.is_too_late() {
+            Loss::Expired
+        } else {
+            Loss::Disconnected
+        };
+        self.cell.end(loss);
+        if error.is_transient() {
+            drop(riders);
+        } else {
+            self.fail_takes(riders.takes, &error);
+        }
+        (loss, error)
+    }
+
+    fn settle(
+        &mut self,
+        riders: Riders<S::Key>,
+        taken: Vec<Taken<S::Key>>,
+    ) -> Result<(), (Loss, Error)> {
+        let mut tokens: HashMap<_, _> = taken
+            .into_iter()
+            .map(|taken| (taken.key, taken.token))
+            .collect();
+        self.settle_gives(riders.gives);
+        for (take, claim, reply) in riders.takes {
+            let granted = tokens.remove(&take.key);
+            self.settle_take(take, claim, reply, granted);
+        }
+        if tokens.is_empty() {
+            return Ok(());
+        }
+        let message = "the server granted what nobody asked for";
+        Err((
+            Loss::Disconnected,
+            Error::new(ErrorKind::Unexpected, message),
+        ))
     }
 
     /// Chooses who rides: in order, no key twice, so that no key is given and taken in one batch.

@@ -59,7 +59,7 @@ impl<K: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static> Hold for Session
         let (pace, hints, id) = &self.waiting;
         let (session, key) = (&self.session, &self.key);
         let up = || take_upgrade(session.clone(), key.clone());
-        let down = || give(session.clone(), key.clone(), Mode::Write, true);
+        let down = give(session.clone(), key.clone(), Mode::Write, true);
         let listener = Some(hints.listen(id));
         let done = self
             .upgrades

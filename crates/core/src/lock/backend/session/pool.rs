@@ -7,7 +7,7 @@ use super::{
 };
 use crate::lock::{
     Error, ErrorKind, LockId, Request, Result,
-    backend::{Attempt, Hints, Owned, Releases, keeper, wait_for_grant},
+    backend::{Attempt, Hints, Owned, keeper, wait_for_grant},
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
@@ -23,7 +23,6 @@ struct Inner<O: Open> {
     claims: Claims<KeyOf<O>>,
     sessions: Mutex<Vec<Link<KeyOf<O>>>>,
     hints: Hints,
-    releases: Releases,
 }
 
 impl<O: Open> Pool<O> {
@@ -35,7 +34,6 @@ impl<O: Open> Pool<O> {
             claims: Claims::default(),
             sessions: Mutex::default(),
             hints: Hints::new(),
-            releases: Releases::new(),
         }))
     }
 
@@ -67,7 +65,7 @@ impl<O: Open> Pool<O> {
             request.deadline,
             pace,
             Some(listener),
-            &self.0.releases,
+            &request.releases,
             || {
                 let (inner, id, mode) = (self.0.clone(), id.clone(), request.mode);
                 async move {
