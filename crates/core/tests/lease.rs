@@ -3,6 +3,11 @@
 //! The clock is the real one, so lengths are a few hundred milliseconds and tolerances are wide
 //! where a busy machine could be late, and none where the promise has none.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test says what it expects by unwrapping it"
+)]
+
 mod common;
 
 use common::{
@@ -497,6 +502,22 @@ async fn an_abandoned_upgrade_of_a_lease_is_taken_back_before_the_next_begins() 
         server.upgrade.open();
         assert!(lease.upgrade(Deadline::Never).await.unwrap());
         assert_eq!(server.writers(), ["up", "down", "up"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_upgrade_abandoned_on_its_way_is_not_overtaken_by_its_taking_back() {
+    beside(ms(5000), async {
+        let (server, keeper) = keeping([RENEWED]);
+        let mut lease = keeper.keep(terms("a", ms(600)));
+        server.upgrade_sent.close();
+        let mut upgrade = Box::pin(lease.upgrade(Deadline::Never));
+        assert!(poll_once(&mut upgrade).is_pending());
+        drop(upgrade);
+        server.upgrade_sent.open();
+        lease.release().await.unwrap();
+        assert_eq!(server.writers(), ["up", "down", "end"]);
     })
     .await;
 }

@@ -1,5 +1,10 @@
 //! `max_hold`: a guard that lives for too long loses its lock, and the lock finds the next one.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test says what it expects by unwrapping it"
+)]
+
 mod common;
 
 use common::{

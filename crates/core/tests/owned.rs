@@ -1,5 +1,10 @@
 //! Release on drop: wherever a hold is dropped, and whatever becomes of who waited for it.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test says what it expects by unwrapping it"
+)]
+
 mod common;
 
 use common::{
@@ -246,6 +251,25 @@ async fn closing_waits_for_a_release_whose_caller_has_left() {
         ledger.release.open();
         close.await;
         assert_eq!(ledger.released.get(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn closing_waits_for_an_attempt_whose_caller_has_left() {
+    within(ms(5000), async {
+        let server = Leases::answering([]);
+        let locks = Locks::new(LeaseBackend::new(server.clone(), ms(1000)));
+        server.take.close();
+        let mutex = locks.mutex("a");
+        let mut asking = Box::pin(mutex.lock());
+        assert!(poll_once(&mut asking).is_pending());
+        drop(asking);
+        let mut close = pin!(locks.close());
+        assert!(poll_once(&mut close).is_pending());
+        server.take.open();
+        close.await;
+        assert_eq!(server.surrenders.get(), 1);
     })
     .await;
 }

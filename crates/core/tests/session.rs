@@ -1,12 +1,17 @@
 //! Many locks on few connections: who shares one, what rides together, and what is lost when.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test says what it expects by unwrapping it"
+)]
+
 mod common;
 
 use common::{
     alone, beside, block_on,
     db::{CleanUp, Db, Exchange, Step},
     events::Gate,
-    eventually, ms, mutex_id, poll_once,
+    eventually, in_the_act, ms, mutex_id, poll_once,
     spy::{self, GrantsAll},
 };
 use lockwork_core::lock::{
@@ -20,11 +25,10 @@ use std::{
     future::Future,
     pin::{Pin, pin},
     sync::{
-        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
-        mpsc::{Receiver, Sender, channel},
+        mpsc::channel,
     },
-    task::{Context, Poll, Wake, Waker},
+    task::Poll,
     thread,
     time::Duration,
 };
@@ -408,29 +412,6 @@ async fn a_waiter_gets_in_when_a_rival_has_left() {
     .await;
 }
 
-/// Does something in the very moment in which the answer to `asked` is there, while the session's
-/// task is still inside the answering. The answer comes after `gate` was passed.
-fn in_the_act<T>(gate: &Gate, asked: &mut Asked<'_>, act: impl FnOnce(Poll<Answer>) -> T) -> T {
-    struct InTheAct(Mutex<(Sender<()>, Receiver<()>)>);
-    impl Wake for InTheAct {
-        fn wake(self: Arc<Self>) {
-            let (answered, over) = &mut *self.0.lock().unwrap();
-            let _ = answered.send(());
-            let _ = over.recv_timeout(ms(1000));
-        }
-    }
-    let ((answered, is_answered), (over, is_over)) = (channel(), channel());
-    let waker = Waker::from(Arc::new(InTheAct(Mutex::new((answered, is_over)))));
-    let mut cx = Context::from_waker(&waker);
-    gate.close();
-    assert!(asked.as_mut().poll(&mut cx).is_pending());
-    gate.open();
-    is_answered.recv_timeout(ms(2000)).unwrap();
-    let acted = act(asked.as_mut().poll(&mut cx));
-    drop(over);
-    acted
-}
-
 type Answer = Result<Option<Held>>;
 type Asked<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 
@@ -524,12 +505,29 @@ async fn a_round_trip_that_cannot_be_cleaned_up_loses_every_hold_of_its_session(
         let b = take(&pool, "b", Mode::Read).await;
         db.next([Step::FailAfterwards]);
         db.next_clean_up(CleanUp::Fail);
-        assert!(ask(&pool, "c", Mode::Exclusive).await.is_err());
+        let _asking = asking(&pool, "c", Mode::Exclusive);
         assert_eq!(a.lost().await, Loss::Disconnected);
         assert_eq!(b.lost().await, Loss::Disconnected);
         db.closed().reached(1).await;
-        assert_eq!(pool.sessions(), 0);
         let _a = take_again(&pool, "a", Mode::Exclusive).await;
+        assert_eq!(db.opened().get(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_take_that_cannot_be_cleaned_up_is_put_again_if_that_could_help() {
+    beside(ms(5000), async {
+        let (db, pool) = pool(|_| {});
+        db.next([Step::Fail]);
+        db.next_clean_up(CleanUp::Fail);
+        let a = ask(&pool, "a", Mode::Exclusive).await.unwrap();
+        assert!(a.is_some());
+        assert_eq!(db.opened().get(), 2);
+        db.next([Step::Deny]);
+        db.next_clean_up(CleanUp::Fail);
+        let error = ask(&pool, "b", Mode::Exclusive).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Denied);
         assert_eq!(db.opened().get(), 2);
     })
     .await;
@@ -709,7 +707,7 @@ async fn a_request_that_its_session_did_not_live_to_hear_is_put_once_more() {
         let occupying = occupy(&db, &pool).await;
         let asking = asking(&pool, "a", Mode::Exclusive);
         let_them_ask().await;
-        db.next([Step::Fail]);
+        db.next([Step::Deny]);
         db.next_clean_up(CleanUp::Fail);
         db.before().open();
         assert!(occupying.await.unwrap().is_err(), "it was under way");

@@ -130,6 +130,30 @@ fn work_that_was_begun_survives_the_runtime_it_was_begun_on() {
 }
 
 #[test]
+fn a_timer_of_work_that_was_begun_survives_the_runtime_it_was_begun_on() {
+    within_thread(ms(10_000), || {
+        let (begun, ended) = (Count::default(), Count::default());
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.spawn(Shield::new({
+            let (begun, ended) = (begun.clone(), ended.clone());
+            async move {
+                let timer = tokio::time::sleep(ms(100));
+                begun.add();
+                timer.await;
+                ended.add();
+            }
+        }));
+        block_on(begun.reached(1));
+        drop(runtime);
+        block_on(ended.reached(1));
+    });
+}
+
+#[test]
 fn work_that_panicked_is_not_polled_again() {
     within_thread(ms(10_000), || {
         let (polled, marker) = (Count::default(), Count::default());

@@ -3,12 +3,17 @@
 //! Where only pauses count, time is tokio's and stands still until everybody waits; deadlines are
 //! on the real clock, so tests of deadlines are too.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test says what it expects by unwrapping it"
+)]
+
 mod common;
 
 use common::{
     events::{Count, Gate},
     hold::{FakeHold, Ledger},
-    ms, mutex_id, poll_once, within,
+    in_the_act, ms, mutex_id, poll_once, within,
 };
 use lockwork_core::lock::{
     Deadline, Error, ErrorKind, Instant, Result,
@@ -160,8 +165,10 @@ async fn a_hint_that_came_before_the_first_wait_counts() {
         hints.hint(&id);
         listener.hinted().await;
         assert!(poll_once(&mut pin!(listener.hinted())).is_pending(), "once");
+        let mut waiting = Box::pin(listener.hinted());
+        assert!(poll_once(&mut waiting).is_pending());
         hints.hint(&id);
-        drop(pin!(listener.hinted()));
+        drop(waiting);
         listener.hinted().await; // not lost with the call that was dropped
     })
     .await;
@@ -173,7 +180,7 @@ async fn a_hint_reaches_listeners_for_as_long_as_they_listen() {
         let (hints, id) = (Hints::new(), mutex_id("a"));
         assert!(!hints.hint(&id));
         let (one, two) = (hints.listen(&id), hints.listen(&id));
-        assert_eq!(hints.listened(), [id.clone()]);
+        assert_eq!(hints.listened(), std::slice::from_ref(&id));
         drop(one);
         assert!(hints.hint(&id));
         drop(two);
@@ -356,6 +363,30 @@ async fn a_wait_dropped_during_a_try_gives_back_what_that_brings() {
         gate.open();
         server.ledger.released.reached(1).await;
         assert_eq!(server.tries.get(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn whoever_waits_for_releases_waits_for_a_try_that_may_need_one() {
+    within(ms(5000), async {
+        let (server, gate) = (Server::granting(1), Gate::closed());
+        let releases = Releases::new();
+        let attempt = || {
+            let (gate, attempt) = (gate.clone(), server.attempt());
+            async move {
+                gate.pass().await;
+                attempt.await
+            }
+        };
+        let deadline = Deadline::Never;
+        let mut waiting = Box::pin(wait_for_grant(deadline, NEVER, None, &releases, attempt));
+        assert!(poll_once(&mut waiting).is_pending());
+        drop(waiting);
+        in_the_act(&gate, &mut pin!(releases.settled()), |settled| {
+            assert!(settled.is_ready());
+            assert_eq!(server.ledger.released.get(), 1, "what it brought is back");
+        });
     })
     .await;
 }

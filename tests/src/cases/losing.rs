@@ -4,6 +4,7 @@ use super::{Case, Need, case};
 use crate::{
     Context,
     context::{SOON, a_while, until, within},
+    generous,
 };
 use lockwork::ErrorKind;
 
@@ -19,6 +20,9 @@ pub(super) fn list() -> Vec<Case> {
             .needs(SEVER),
         case!(a_loss_that_has_happened_is_told_to_who_asks_later).needs(SEVER),
         case!(a_lost_lock_can_be_taken_anew_although_its_guard_lives)
+            .every_view()
+            .needs(SEVER),
+        case!(a_try_after_the_loss_gets_the_lock_although_its_guard_lives)
             .every_view()
             .needs(SEVER),
         case!(a_lost_guard_frees_nobody_elses_lock)
@@ -91,6 +95,25 @@ async fn a_lost_lock_can_be_taken_anew_although_its_guard_lives(cx: Context) {
     a_while().await;
     assert!(next.is_valid(), "a lost guard freed the next one's lock");
     assert!(cx.view.try_lock(&locks, &name).await.unwrap().is_none());
+}
+
+async fn a_try_after_the_loss_gets_the_lock_although_its_guard_lives(cx: Context) {
+    let (locks, name) = (cx.client().await, cx.name("x"));
+    let zombie = cx.view.lock(&locks, &name).await.unwrap();
+    cx.harness.sever().expect("needed").await;
+    until(cx.harness.notice(), "the loss is noticed", || {
+        !zombie.is_valid()
+    })
+    .await;
+    // What the connection needs to come back is not what this is about.
+    let limit = std::time::Instant::now() + generous(SOON);
+    while cx.view.try_lock(&locks, &name).await.unwrap().is_none() {
+        assert!(
+            std::time::Instant::now() < limit,
+            "a lost guard keeps its own process out"
+        );
+        a_while().await;
+    }
 }
 
 async fn a_lost_guard_frees_nobody_elses_lock(cx: Context) {

@@ -15,6 +15,7 @@ pub(super) fn list() -> Vec<Case> {
             .needs(&[Need::RwLock, Need::Promise(Promise::WriterPreference)]),
         case!(a_writer_gets_in_while_readers_keep_coming).needs(&[Need::RwLock]),
         case!(a_reader_that_waited_for_a_writer_gets_in).needs(&[Need::RwLock]),
+        case!(a_reader_behind_a_writer_who_gives_up_gets_in).needs(&[Need::RwLock]),
     ]
 }
 
@@ -115,5 +116,31 @@ async fn a_reader_that_waited_for_a_writer_gets_in(cx: Context) {
                 .await
                 .unwrap(),
         );
+    }
+}
+
+async fn a_reader_behind_a_writer_who_gives_up_gets_in(cx: Context) {
+    let (here, there, name) = (cx.client().await, cx.client().await, cx.name("x"));
+    for (locks, others) in [(&here, &here), (&here, &there)] {
+        let first = locks.rw_lock(&name).read().await.unwrap();
+        let writing = tokio::spawn({
+            let lock = others.rw_lock(&name);
+            async move {
+                lock.try_write_for(Duration::from_millis(100))
+                    .await
+                    .unwrap()
+            }
+        });
+        a_while().await;
+        let reading = tokio::spawn({
+            let lock = locks.rw_lock(&name);
+            async move { lock.read().await.unwrap() }
+        });
+        assert!(writing.await.unwrap().is_none());
+        let second = within(SOON, "the reader behind it gets in", reading)
+            .await
+            .unwrap();
+        first.release().await.unwrap();
+        second.release().await.unwrap();
     }
 }

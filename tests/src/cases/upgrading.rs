@@ -21,6 +21,8 @@ pub(super) fn list() -> Vec<Case> {
         case!(only_an_upgradeable_reader_can_be_upgraded).needs(UPGRADEABLE),
         case!(an_upgrade_dropped_half_way_leaves_a_reader_that_can_upgrade).needs(UPGRADEABLE),
         case!(an_upgraded_guard_can_still_be_lost).needs(&[Need::Upgradeable, Need::Sever]),
+        case!(an_upgrader_hears_of_its_loss_and_is_in_nobodys_way)
+            .needs(&[Need::Upgradeable, Need::Sever]),
     ]
 }
 
@@ -172,4 +174,23 @@ async fn an_upgraded_guard_can_still_be_lost(cx: Context) {
     })
     .await;
     assert!(!guard.is_valid());
+}
+
+async fn an_upgrader_hears_of_its_loss_and_is_in_nobodys_way(cx: Context) {
+    let (locks, name) = (cx.client().await, cx.name("x"));
+    let mut guard = locks.rw_lock(&name).upgradeable_read().await.unwrap();
+    let _reader = locks.rw_lock(&name).read().await.unwrap();
+    let upgrading = tokio::spawn(async move { guard.upgrade().await });
+    a_while().await;
+    cx.harness.sever().expect("needed").await;
+    let limit = cx.harness.notice() + cx.harness.patience();
+    let upgraded = within(limit, "the upgrader hears of it", upgrading)
+        .await
+        .unwrap();
+    assert_eq!(upgraded.unwrap_err().kind(), ErrorKind::Lost);
+    drop(
+        within(SOON, "a writer gets in", locks.rw_lock(&name).write())
+            .await
+            .unwrap(),
+    );
 }

@@ -54,7 +54,7 @@ impl All {
         self.lock_with(LockOptions::new()).await?.ok_or_else(|| {
             Error::new(
                 ErrorKind::Unexpected,
-                "the backend stopped waiting before it was told to",
+                "the backend gave a wait up that had no time limit: report it",
             )
         })
     }

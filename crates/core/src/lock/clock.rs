@@ -8,7 +8,7 @@
 use std::{
     fmt,
     ops::{Add, Sub},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 /// A point in time on a clock that counts suspend where the system has one.
@@ -97,9 +97,32 @@ impl fmt::Debug for Instant {
 /// Sleeps until `when` on the runtime of the caller.
 ///
 /// The timer underneath stops in suspend, so after one this may return late, never early. Whoever
-/// must act on time asks [`Instant::has_passed`] as well.
+/// must act on time asks [`Instant::has_passed`] as well, or [naps](nap_until).
 pub(crate) async fn sleep_until(when: Instant) {
     tokio::time::sleep(when.remaining()).await;
+}
+
+/// Sleeps until `when`, in naps: the timer underneath stops while the machine is suspended, and a
+/// nap notices soon after. For the few who must act on time; a waiter has no need to wake up.
+pub(crate) async fn nap_until(when: Instant) {
+    while !when.has_passed() {
+        tokio::time::sleep(when.remaining().min(LONGEST_NAP)).await;
+    }
+}
+
+/// How late after a suspend somebody who naps may be.
+pub(crate) const LONGEST_NAP: Duration = Duration::from_secs(1);
+
+/// About what time it is, to a few milliseconds: for people, at a fraction of the cost.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn about_now() -> SystemTime {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    SystemTime::UNIX_EPOCH + Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn about_now() -> SystemTime {
+    SystemTime::now()
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]

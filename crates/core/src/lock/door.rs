@@ -36,7 +36,7 @@ impl Door {
         self.with(mode, LockOptions::new()).await?.ok_or_else(|| {
             Error::new(
                 ErrorKind::Unexpected,
-                "the backend stopped waiting before it was told to",
+                "the backend gave a wait up that had no time limit: report it",
             )
         })
     }

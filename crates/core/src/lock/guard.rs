@@ -14,9 +14,11 @@ use std::{
 /// A held lock. Dropping it releases the lock in the background; [`Guard::release`] does so and
 /// reports.
 ///
-/// The guard turns itself off: [`Guard::is_valid`] is false from the moment after which the server
-/// may give the lock to somebody else, whether or not anybody could tell us. Work that must stop
-/// then runs inside [`Guard::run`].
+/// The guard turns itself off: [`Guard::is_valid`] is false from [`Guard::valid_until`] on, which
+/// is before the server would give the lock to somebody else by itself, whether or not anybody
+/// could tell us. A lock that is [broken](super::Mutex::break_lock), or whose connection the server
+/// ends, is gone at once; the guard notices as soon as it is told. Work that must stop when the
+/// lock is lost runs inside [`Guard::run`].
 ///
 /// A guard cannot be used after its release:
 ///
@@ -97,10 +99,11 @@ impl Guard {
     }
 
     /// Makes an upgradeable reader the writer, waiting for the other readers to leave. New readers
-    /// are kept out meanwhile.
+    /// of this process are kept out meanwhile.
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`] if this guard is not an upgradeable reader (any more).
+    /// [`ErrorKind::Invalid`] if this guard is not an upgradeable reader (any more),
+    /// [`ErrorKind::Lost`] if it was lost before or meanwhile, or what the server has to say.
     ///
     /// # Cancel safety
     /// When this fails or is dropped half way, the guard is an upgradeable reader as before, or it
@@ -110,7 +113,7 @@ impl Guard {
             true => Ok(()),
             false => Err(Error::new(
                 ErrorKind::Unexpected,
-                "the backend stopped waiting too soon",
+                "the backend gave an upgrade up that had no time limit: report it",
             )),
         }
     }
@@ -170,7 +173,7 @@ impl Guard {
         if upgraded {
             self.mode = Mode::Write;
         }
-        Ok(upgraded)
+        self.loss().map_or(Ok(upgraded), |loss| Err(loss.into()))
     }
 }
 
@@ -189,7 +192,10 @@ pub(super) async fn run<T: Send>(
         if let Poll::Ready(loss) = Pin::new(&mut lost).poll(cx) {
             return Poll::Ready(Err(loss.into()));
         }
-        work.as_mut().poll(cx).map(Ok)
+        // Lost during its last step, it may not have been alone.
+        work.as_mut()
+            .poll(cx)
+            .map(|done| loss().map_or(Ok(done), |loss| Err(loss.into())))
     })
     .await
 }

@@ -13,7 +13,8 @@ use tokio_util::sync::CancellationToken;
 /// Where locks come from: a backend with the in-process queue in front.
 ///
 /// Cheap to clone, no type parameters, usable from several runtimes one after another. All
-/// clones are one: they share their queue, and closing one closes all.
+/// clones are one: they share their queue, and closing one closes all. Waiting needs a tokio
+/// runtime with its timer enabled (`enable_all`, or `#[tokio::main]`).
 ///
 /// ```
 /// use lockwork_core::lock::{Locks, Memory};
@@ -160,6 +161,8 @@ impl Locks {
 
     pub(super) async fn break_lock(&self, space: Space, name: &Name, why: &str) -> Result<usize> {
         let id = LockId::new(space, name.clone());
+        // Before as well: whoever asks may not stay for the answer.
+        tracing::warn!(target: "lockwork::audit", lock = %id, why, "a lock is to be broken");
         let broken = self.while_open(self.0.backend.break_lock(&id)).await?;
         tracing::warn!(target: "lockwork::audit", lock = %id, why, broken, "a lock was broken");
         Ok(broken)

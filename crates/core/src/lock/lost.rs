@@ -5,7 +5,10 @@ use std::{
     fmt,
     future::{Future, IntoFuture, pending, poll_fn},
     pin::Pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Acquire},
+    },
     task::Poll,
 };
 use tokio::sync::SetOnce;
@@ -29,7 +32,7 @@ impl Loss {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Expired => "its lease ran out before a renewal was known to have succeeded",
+            Self::Expired => "its time ran out before it was known to be renewed",
             Self::Taken => "the server no longer grants it to this holder",
             Self::Disconnected => "the connection it lived on is gone",
             Self::HeldTooLong => "it was held for longer than max_hold allows",
@@ -70,6 +73,8 @@ enum Watch {
     Never,
     Cell(Arc<SetOnce<Loss>>),
     Any(Arc<[Lost]>),
+    /// What it watches ends for many; this one may be over before.
+    Share(Arc<SetOnce<Loss>>, Arc<AtomicBool>),
 }
 
 type Waiting = Pin<Box<dyn Future<Output = Loss> + Send>>;
@@ -94,6 +99,14 @@ impl Lost {
         Self(Watch::Any(several.into_iter().collect()))
     }
 
+    /// The same loss for one of many who share it: it hears of none once `over` is set.
+    pub(crate) fn share(&self, over: Arc<AtomicBool>) -> Self {
+        match &self.0 {
+            Watch::Cell(cell) => Self(Watch::Share(cell.clone(), over)),
+            _ => self.clone(),
+        }
+    }
+
     /// The loss, if it has happened.
     #[must_use]
     pub fn get(&self) -> Option<Loss> {
@@ -101,6 +114,7 @@ impl Lost {
             Watch::Never => None,
             Watch::Cell(cell) => cell.get().copied(),
             Watch::Any(several) => several.iter().find_map(Self::get),
+            Watch::Share(cell, over) => cell.get().copied().filter(|_| !over.load(Acquire)),
         }
     }
 }
@@ -113,6 +127,14 @@ impl IntoFuture for Lost {
         match self.0 {
             Watch::Never => Box::pin(pending()),
             Watch::Cell(cell) => Box::pin(async move { *cell.wait().await }),
+            Watch::Share(cell, over) => Box::pin(async move {
+                let loss = *cell.wait().await;
+                if over.load(Acquire) {
+                    pending().await
+                } else {
+                    loss
+                }
+            }),
             Watch::Any(several) => Box::pin(first(
                 several.iter().cloned().map(Self::into_future).collect(),
             )),

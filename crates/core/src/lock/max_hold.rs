@@ -95,7 +95,7 @@ impl Timed {
         let timer = keeper::spawn({
             let cell = cell.clone();
             async move {
-                clock::sleep_until(until).await;
+                clock::nap_until(until).await;
                 cell.signal.lose(Loss::HeldTooLong);
                 drop(cell.take());
             }

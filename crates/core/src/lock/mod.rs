@@ -20,8 +20,9 @@
 //! about the same speed. No lock can stop a process that was frozen in the middle of a write; two
 //! things help with that:
 //!
-//! * a [`Guard`] **turns itself off**: [`Guard::is_valid`] is false, and [`Guard::lost`] has fired,
-//!   before the server may give the lock to anybody else;
+//! * a [`Guard`] **turns itself off**: at [`Guard::valid_until`], which is before the server would
+//!   give the lock to anybody else by itself, [`Guard::is_valid`] is false and [`Guard::lost`] has
+//!   fired, without waiting for anybody to tell us;
 //! * a [`Token`] rises with each grant of a name, so that whatever the lock protects can refuse a
 //!   holder that comes back from the dead.
 //!
@@ -43,6 +44,7 @@ mod guard;
 mod guards;
 mod holder;
 mod id;
+mod in_line;
 mod info;
 mod locks;
 mod lost;

@@ -65,15 +65,27 @@ pub struct Present {
 
 impl Present {
     /// Whether `mode` may come in beside those who are.
+    ///
+    /// Modes of different primitives never do: where they meet at all, two names have fallen on
+    /// one key of a server.
     #[must_use]
     pub const fn admits(&self, mode: Mode) -> bool {
-        match mode {
-            Mode::Exclusive => self.exclusive == 0,
-            Mode::Read => self.writers == 0,
-            Mode::Upgradeable => self.writers == 0 && self.upgradeable == 0,
-            Mode::Write => self.writers == 0 && self.upgradeable == 0 && self.readers == 0,
-            Mode::Permit { of } => self.permits < of.get(),
-        }
+        let no_readers = self.readers == 0 && self.upgradeable == 0;
+        let no_strangers = match mode {
+            Mode::Exclusive => no_readers && self.writers == 0 && self.permits == 0,
+            Mode::Read | Mode::Upgradeable | Mode::Write => {
+                self.exclusive == 0 && self.permits == 0
+            }
+            Mode::Permit { .. } => self.exclusive == 0 && no_readers && self.writers == 0,
+        };
+        no_strangers
+            && match mode {
+                Mode::Exclusive => self.exclusive == 0,
+                Mode::Read => self.writers == 0,
+                Mode::Upgradeable => self.writers == 0 && self.upgradeable == 0,
+                Mode::Write => self.writers == 0 && no_readers,
+                Mode::Permit { of } => self.permits < of.get(),
+            }
     }
 
     /// Whether nobody is in.

@@ -46,7 +46,9 @@ impl Name {
             return refuse("a lock name is at most 1024 bytes long: shorten it, or hash its tail")
                 .map_err(|error: Error| error.with("bytes", text.len()));
         }
-        if let Some((at, found)) = text.char_indices().find(|(_, c)| c.is_control()) {
+        let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        let control = || text.char_indices().find(|(_, c)| c.is_control());
+        if let Some((at, found)) = if plain { None } else { control() } {
             return refuse("a lock name has no control characters: remove or encode it").map_err(
                 |error: Error| error.with("found", found.escape_unicode()).with("at", at),
             );

@@ -1,6 +1,9 @@
 //! Fencing tokens: numbers that rise with each grant of a name.
 
-use std::{fmt, num::NonZeroU64};
+use std::{
+    fmt,
+    num::{NonZeroI64, NonZeroU64},
+};
 
 /// Rises with each exclusive, write or upgraded grant of one name.
 ///
@@ -71,6 +74,8 @@ impl fmt::Display for Token {
 impl std::str::FromStr for Token {
     type Err = std::num::ParseIntError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self)
+        // By way of the signed type: a token is positive there too.
+        text.parse()
+            .map(|token: NonZeroI64| Self(token.unsigned_abs()))
     }
 }

@@ -23,6 +23,8 @@ pub(crate) enum Step {
     Answer,
     /// Nothing is done.
     Fail,
+    /// Nothing is done, and trying again would not help.
+    Deny,
     /// Everything is done, and an error told.
     FailAfterwards,
     /// Everything is done, and nothing told.
@@ -254,6 +256,7 @@ impl Session for DbSession {
         let away = || Err(Error::new(ErrorKind::Unavailable, "the server is away"));
         match step {
             Step::Fail => return away(),
+            Step::Deny => return Err(Error::new(ErrorKind::Denied, "no such right")),
             Step::FailAfter(time) => {
                 tokio::time::sleep(time).await;
                 return away();

@@ -48,6 +48,10 @@ pub(crate) struct Leases {
     state: Mutex<State>,
     pub(crate) renewals: Count,
     pub(crate) surrenders: Count,
+    /// A lock passes here after it was taken and before that is told.
+    pub(crate) take: Gate,
+    /// An upgrade passes here before anything is done.
+    pub(crate) upgrade_sent: Gate,
     /// An upgrade passes here after it was granted and before that is told.
     pub(crate) upgrade: Gate,
 }
@@ -133,6 +137,7 @@ impl LeaseServer for Leases {
     }
 
     async fn upgrade(&self, _: Arc<String>) -> Result<Upgrade> {
+        self.upgrade_sent.pass().await;
         self.state().writers.push("up");
         self.upgrade.pass().await;
         Ok(Upgrade::Done(Token::from_server(7)))
@@ -204,7 +209,9 @@ impl Backend for LeaseBackend {
                 ..terms(&name, request.lease.unwrap_or(self.time))
             };
             async move {
-                Ok(if server.take(&terms.lease) {
+                let taken = server.take(&terms.lease);
+                server.take.pass().await;
+                Ok(if taken {
                     Attempt::Granted(keeper.keep(terms))
                 } else {
                     Attempt::Busy { again_in: None }

@@ -9,11 +9,16 @@ pub(crate) mod hold;
 pub(crate) mod leases;
 pub(crate) mod spy;
 
+use events::Gate;
 use lockwork_core::lock::{LockId, Name, Space};
 use std::{
     future::Future,
     pin::Pin,
-    task::{Context, Poll, Waker},
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
+    task::{Context, Poll, Wake, Waker},
     thread,
     time::Duration,
 };
@@ -76,6 +81,40 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
 /// Takes one step.
 pub(crate) fn poll_once<T>(work: &mut (impl Future<Output = T> + Unpin)) -> Poll<T> {
     Pin::new(work).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Does something in the very moment in which `work` is woken, while whoever wakes it is still at
+/// it: `act` gets what the next step of `work` brings. Nothing happens before `gate` is open.
+///
+/// # Panics
+/// If `work` ends before, or is not woken within two seconds.
+pub(crate) fn in_the_act<T, R>(
+    gate: &Gate,
+    work: &mut (impl Future<Output = T> + Unpin),
+    act: impl FnOnce(Poll<T>) -> R,
+) -> R {
+    struct InTheAct(Mutex<(Sender<()>, Receiver<()>)>);
+    impl Wake for InTheAct {
+        fn wake(self: Arc<Self>) {
+            if let Ok(ends) = self.0.lock() {
+                let (woken, over) = &*ends;
+                let _ = woken.send(());
+                let _ = over.recv_timeout(ms(1000));
+            }
+        }
+    }
+    let ((woken, is_woken), (over, is_over)) = (channel(), channel());
+    let waker = Waker::from(Arc::new(InTheAct(Mutex::new((woken, is_over)))));
+    let mut cx = Context::from_waker(&waker);
+    gate.close();
+    assert!(Pin::new(&mut *work).poll(&mut cx).is_pending());
+    gate.open();
+    is_woken
+        .recv_timeout(ms(2000))
+        .expect("it should have been woken by now");
+    let acted = act(Pin::new(work).poll(&mut cx));
+    drop(over);
+    acted
 }
 
 /// All tests of a file share one keeper thread. Most run [beside](beside) others; one that counts

@@ -2,9 +2,10 @@
 
 use lockwork_core::lock::{
     Backend, Deadline, Hold, Holders, Info, Instant, LockId, Lost, Memory, MemoryHold, Mode,
-    Report, Request, Result, Token, backend::Present,
+    Report, Request, Result, Space, Token, backend::Present,
 };
 use std::{
+    collections::HashMap,
     future::Future,
     pin::Pin,
     sync::{
@@ -178,22 +179,21 @@ impl Hold for RemoteHold {
 
 /// Watches who is in, and panics when two are who must not be.
 #[derive(Debug, Default)]
-pub(crate) struct Inside(Mutex<(Present, u32)>);
+pub(crate) struct Inside(Mutex<(HashMap<Space, Present>, u32)>);
 
 impl Inside {
     pub(crate) fn enter(&self, mode: Mode) {
         let mut inside = self.0.lock().unwrap();
-        assert!(
-            inside.0.admits(mode),
-            "{mode:?} came in beside {:?}",
-            inside.0
-        );
-        inside.0.add(mode);
-        inside.1 = inside.1.max(inside.0.readers());
+        let (present, most) = &mut *inside;
+        let present = present.entry(mode.space()).or_default();
+        assert!(present.admits(mode), "{mode:?} came in beside {present:?}");
+        present.add(mode);
+        *most = (*most).max(present.readers());
     }
 
     pub(crate) fn leave(&self, mode: Mode) {
-        self.0.lock().unwrap().0.remove(mode);
+        let mut inside = self.0.lock().unwrap();
+        inside.0.entry(mode.space()).or_default().remove(mode);
     }
 
     pub(crate) fn most_readers(&self) -> u32 {

@@ -24,6 +24,12 @@ pub fn enter() -> EnterGuard<'static> {
     handle().enter()
 }
 
+/// Whether the current thread is so near its end that it cannot [`enter`]: its thread-locals are
+/// being destroyed. It can still [`spawn`].
+pub(super) fn is_out_of_reach() -> bool {
+    Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed())
+}
+
 /// How many tasks live on the keeper thread. For tests and diagnosis.
 #[must_use]
 pub fn tasks() -> usize {

@@ -1,6 +1,6 @@
 //! Release on drop: the one place in lockwork where that happens.
 
-use super::{Hold, Shield};
+use super::{Hold, Shield, keeper};
 use crate::lock::{Deadline, Instant, Lost, Result, Token};
 use std::{
     future::Future,
@@ -84,6 +84,10 @@ impl<H: Hold> Drop for Owned<H> {
                 tracing::warn!(%error, "a dropped lock could not be released");
             }
         });
+        if keeper::is_out_of_reach() {
+            keeper::spawn(release);
+            return;
+        }
         // If this one poll does not finish it, dropping the shield sends it to the keeper.
         let _ = Pin::new(&mut release).poll(&mut Context::from_waker(Waker::noop()));
     }

@@ -18,7 +18,7 @@ pub enum Attempt<H> {
 }
 
 /// How soon to ask again when no hint comes. Each pause is drawn between `least` and three times
-/// the one before, up to `most`: waiters drift apart instead of coming in herds (decorrelated
+/// the one before, up to `most`, and never under a millisecond: waiters drift apart instead of coming in herds (decorrelated
 /// jitter, as in the AWS architecture blog's "Exponential Backoff And Jitter").
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
@@ -29,12 +29,20 @@ pub struct Pace {
 }
 
 impl Pace {
+    /// Within bounds that make sense: at least a millisecond, and not more than the longest.
+    fn bounds(&self) -> (Duration, Duration) {
+        let least = self.least.max(Duration::from_millis(1));
+        (least, self.most.max(least))
+    }
+
     fn next(&self, before: Duration) -> Duration {
-        let upper = before.saturating_mul(3).clamp(self.least, self.most);
-        if upper <= self.least {
-            return self.least;
-        }
-        rand::rng().random_range(self.least..=upper)
+        let (least, most) = self.bounds();
+        rand::rng().random_range(least..=before.saturating_mul(3).clamp(least, most))
+    }
+
+    fn within(&self, named: Duration) -> Duration {
+        let (least, most) = self.bounds();
+        named.clamp(least, most)
     }
 }
 
@@ -60,15 +68,17 @@ where
     let owned = || {
         let (attempt, releases) = (attempt(), releases.clone());
         async move {
-            // Whoever waits for releases waits for an attempt that may need one.
-            let _counted = releases.count();
+            // Whoever waits for releases waits for an attempt that may need one. The count goes
+            // with the grant and after it, so that there is no moment in which neither counts.
+            let counted = releases.count();
             Ok(match attempt.await? {
-                Attempt::Granted(hold) => Attempt::Granted(Owned::new(hold, releases.clone())),
+                Attempt::Granted(hold) => Attempt::Granted((Owned::new(hold, releases), counted)),
                 Attempt::Busy { again_in } => Attempt::Busy { again_in },
             })
         }
     };
-    wait_until(deadline, pace, listener, owned).await
+    let granted = wait_until(deadline, pace, listener, owned).await?;
+    Ok(granted.map(|(hold, _counted)| hold))
 }
 
 /// The same for anything whose drop gives it back.
@@ -92,7 +102,7 @@ where
             Attempt::Busy { again_in } => again_in,
         };
         pause = pace.next(pause);
-        let longest = again_in.map_or(pause, |named| named.clamp(pace.least, pace.most));
+        let longest = again_in.map_or(pause, |named| pace.within(named));
         let hint = async {
             match &mut listener {
                 Some(listener) => listener.hinted().await,

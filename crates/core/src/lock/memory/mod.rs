@@ -11,9 +11,10 @@ pub use named::MEMORY;
 
 use self::state::{Admission, Cell, Lock};
 use super::{
-    Deadline, Finding, Guarantee, Holders, Info, Instant, LockId, Lost, Mode, Report, Request,
-    Result, Scope, Severity, Token,
+    Deadline, Error, ErrorKind, Finding, Guarantee, Holders, Info, Instant, LockId, Lost, Mode,
+    Report, Request, Result, Scope, Severity, Token,
     backend::{Backend, Hold, Owned, try_each},
+    in_line::InLine,
     info::Capability,
     table::{Record, Table},
 };
@@ -89,8 +90,8 @@ impl Inner {
             }),
             Admission::Busy => Entry::Busy,
             Admission::Wait(turn) => {
-                let waiting = waiting::Waiting::new(self.clone(), id, number, turn);
-                Entry::Wait(Box::pin(waiting.turn(request.deadline)))
+                let waiting = waiting::Waiting::new(self.clone(), id, number);
+                Entry::Wait(Box::pin(InLine::new(waiting, turn).turn(request.deadline)))
             }
         }
     }
@@ -194,6 +195,14 @@ pub struct MemoryHold {
     cell: Cell,
 }
 
+impl MemoryHold {
+    fn cannot_upgrade(&self) -> Error {
+        let message = "only an upgradeable reader can be upgraded, and only once";
+        let invalid = || Error::new(ErrorKind::Invalid, message);
+        self.cell.lost.get().map_or_else(invalid, Into::into)
+    }
+}
+
 impl Hold for MemoryHold {
     fn token(&self) -> Option<Token> {
         self.cell.token
@@ -214,18 +223,23 @@ impl Hold for MemoryHold {
             .locks
             .visit(&self.id, |lock| lock.begin_upgrade(number));
         let Some(ready) = asked.flatten() else {
-            return Err(self.cell.lost.get().unwrap_or(super::Loss::Taken).into());
+            return Err(self.cannot_upgrade());
         };
         let claim = waiting::UpgradeClaim::new(self.memory.clone(), self.id.clone(), number);
         self.memory.advance(&self.id);
-        let token = match deadline.wait_for(ready).await {
-            Some(Ok(())) => self.memory.token(),
-            Some(Err(_)) => return Err(self.cell.lost.get().unwrap_or(super::Loss::Taken).into()),
-            None => return Ok(false),
-        };
-        claim.succeed(token);
-        self.cell.token = token;
-        Ok(true)
+        match deadline.wait_for(ready).await {
+            // Put out just after it was made the writer, it is neither.
+            Some(Ok(_)) | Some(Err(_)) if self.cell.lost.get().is_some() => {
+                Err(self.cannot_upgrade())
+            }
+            Some(Ok(token)) => {
+                claim.succeed();
+                self.cell.token = token;
+                Ok(true)
+            }
+            Some(Err(_)) => Err(self.cannot_upgrade()),
+            None => Ok(false),
+        }
     }
 
     async fn release(self) -> Result<()> {

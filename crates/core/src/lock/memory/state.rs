@@ -1,8 +1,9 @@
 //! One lock as the memory backend keeps it: who is in, who waits. Called under the table's lock.
 
 use crate::lock::{
-    Holder, Holders, Instant, Loss, LossSignal, Lost, Mode, OwnerId, Request, Token,
+    Holder, Holders, Loss, LossSignal, Lost, Mode, OwnerId, Request, Token,
     backend::{Owned, Present, Releases},
+    clock,
     holder::Waiting,
     memory::MemoryHold,
     table::Record,
@@ -32,7 +33,7 @@ pub(super) struct Lock {
     present: Present,
     inside: Vec<Inside>,
     /// The upgradeable reader who waits for the others to leave. Nobody comes in meanwhile.
-    upgrading: Option<(u64, oneshot::Sender<()>)>,
+    upgrading: Option<(u64, oneshot::Sender<Option<Token>>)>,
     waiters: BTreeMap<u64, Waiter>,
 }
 
@@ -42,7 +43,7 @@ struct Inside {
     owner: OwnerId,
     mode: Mode,
     token: Option<Token>,
-    since: Instant,
+    since: SystemTime,
     signal: LossSignal,
 }
 
@@ -86,9 +87,9 @@ impl Lock {
     /// Lets the first who waits in, if that may be.
     pub(super) fn admit_next(
         &mut self,
-        token: impl FnOnce(Mode) -> Option<Token>,
+        token: impl Fn(Mode) -> Option<Token>,
     ) -> Option<(Turn, Releases, Cell)> {
-        self.finish_upgrade();
+        self.finish_upgrade(&token);
         let mode = self.waiters.first_key_value()?.1.mode;
         if !self.admits(mode) {
             return None;
@@ -125,39 +126,33 @@ impl Lock {
         evicted.len()
     }
 
-    /// The upgradeable reader `number` wants to write; the answer comes when it may. `None` if it
-    /// is not in any more.
-    pub(super) fn begin_upgrade(&mut self, number: u64) -> Option<oneshot::Receiver<()>> {
-        self.inside.iter().find(|inside| inside.number == number)?;
+    /// The upgradeable reader `number` wants to write; the answer, its token, comes when it may.
+    /// `None` if it is not in, or not an upgradeable reader.
+    pub(super) fn begin_upgrade(
+        &mut self,
+        number: u64,
+    ) -> Option<oneshot::Receiver<Option<Token>>> {
+        let reader = self.inside.iter().find(|inside| inside.number == number)?;
+        if reader.mode != Mode::Upgradeable {
+            return None;
+        }
         let (ready, receiver) = oneshot::channel();
         self.upgrading = Some((number, ready));
         Some(receiver)
     }
 
-    /// An upgrade is over. If it was not taken up, its reader is what it was.
-    pub(super) fn end_upgrade(&mut self, number: u64, taken: Option<Option<Token>>) {
-        if self
-            .upgrading
-            .as_ref()
-            .is_some_and(|(upgrading, _)| *upgrading == number)
-        {
-            self.upgrading = None;
-        }
-        match taken {
-            Some(token) => {
-                if let Some(inside) = self.inside.iter_mut().find(|i| i.number == number) {
-                    inside.token = token;
-                }
-            }
-            None => self.change_mode(number, Mode::Upgradeable),
-        }
+    /// An upgrade is not taken up: its reader is what it was, if it is still in.
+    pub(super) fn give_up_upgrade(&mut self, number: u64) {
+        self.upgrading
+            .take_if(|(upgrading, _)| *upgrading == number);
+        self.change_mode(number, Mode::Upgradeable);
     }
 
     pub(super) fn holders(&self) -> Holders {
         let holder = |inside: &Inside| {
             let mut holder = Holder::new(inside.owner, inside.mode);
             holder.token = inside.token;
-            holder.since = SystemTime::now().checked_sub(inside.since.elapsed());
+            holder.since = Some(inside.since);
             holder.client = Some(format!("process {}", std::process::id()));
             holder
         };
@@ -174,7 +169,7 @@ impl Lock {
 
     fn admit(&mut self, number: u64, owner: OwnerId, mode: Mode, token: Option<Token>) -> Cell {
         let (signal, lost) = Lost::signal();
-        let since = Instant::now();
+        let since = clock::about_now();
         self.present.add(mode);
         // Mostly there is one.
         self.inside.reserve_exact(1);
@@ -194,15 +189,25 @@ impl Lock {
     }
 
     /// Makes the upgradeable reader the writer once it is the only one in.
-    fn finish_upgrade(&mut self) {
+    fn finish_upgrade(&mut self, token: impl Fn(Mode) -> Option<Token>) {
         if self.present.readers() > 0 {
             return;
         }
-        if let Some((number, ready)) = self.upgrading.take() {
-            self.change_mode(number, Mode::Write);
-            // An upgrader who left takes it back when its claim is dropped.
-            let _ = ready.send(());
+        let Some((number, ready)) = self.upgrading.take() else {
+            return;
+        };
+        self.change_mode(number, Mode::Write);
+        // Drawn here, where the next one's is drawn too: whoever comes after has a higher one.
+        let token = token(Mode::Write);
+        if let Some(inside) = self
+            .inside
+            .iter_mut()
+            .find(|inside| inside.number == number)
+        {
+            inside.token = token;
         }
+        // An upgrader who left takes it back when its claim is dropped.
+        let _ = ready.send(token);
     }
 
     fn change_mode(&mut self, number: u64, mode: Mode) {

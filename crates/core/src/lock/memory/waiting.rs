@@ -1,59 +1,35 @@
 //! Waiting in the memory backend: for a turn, or to upgrade.
 
-use super::{Inner, MemoryHold};
-use crate::lock::{Deadline, LockId, Token, backend::Owned};
+use super::Inner;
+use crate::lock::{LockId, in_line::Leave};
 use std::sync::Arc;
-use tokio::sync::oneshot;
 
-/// A place in the line. Dropped, it is given up.
+/// Somebody's place in a lock's line.
 #[derive(Debug)]
 pub(super) struct Waiting {
     memory: Arc<Inner>,
     id: LockId,
     number: u64,
-    turn: oneshot::Receiver<Owned<MemoryHold>>,
 }
 
 impl Waiting {
-    pub(super) const fn new(
-        memory: Arc<Inner>,
-        id: LockId,
-        number: u64,
-        turn: oneshot::Receiver<Owned<MemoryHold>>,
-    ) -> Self {
-        Self {
-            memory,
-            id,
-            number,
-            turn,
-        }
-    }
-
-    pub(super) async fn turn(mut self, deadline: Deadline) -> Option<Owned<MemoryHold>> {
-        if let Some(turn) = deadline.wait_for(&mut self.turn).await {
-            return turn.ok();
-        }
-        if self.leave() {
-            return None;
-        }
-        // Let in at the very last moment: the hold is on its way.
-        (&mut self.turn).await.ok()
-    }
-
-    fn leave(&self) -> bool {
-        self.memory
-            .locks
-            .visit(&self.id, |lock| lock.leave_queue(self.number))
-            .unwrap_or(false)
+    pub(super) const fn new(memory: Arc<Inner>, id: LockId, number: u64) -> Self {
+        Self { memory, id, number }
     }
 }
 
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        // The one behind may be able to go where this one could not.
-        if self.leave() {
+impl Leave for Waiting {
+    fn leave(&self) -> bool {
+        let left = self
+            .memory
+            .locks
+            .visit(&self.id, |lock| lock.leave_queue(self.number));
+        let left = left.unwrap_or(false);
+        if left {
+            // The one behind may be able to go where this one could not.
             self.memory.advance(&self.id);
         }
+        left
     }
 }
 
@@ -64,7 +40,7 @@ pub(super) struct UpgradeClaim {
     memory: Arc<Inner>,
     id: LockId,
     number: u64,
-    taken: Option<Option<Token>>,
+    succeeded: bool,
 }
 
 impl UpgradeClaim {
@@ -73,20 +49,22 @@ impl UpgradeClaim {
             memory,
             id,
             number,
-            taken: None,
+            succeeded: false,
         }
     }
 
-    pub(super) fn succeed(mut self, token: Option<Token>) {
-        self.taken = Some(token);
+    pub(super) fn succeed(mut self) {
+        self.succeeded = true;
     }
 }
 
 impl Drop for UpgradeClaim {
     fn drop(&mut self) {
-        self.memory
-            .locks
-            .visit(&self.id, |lock| lock.end_upgrade(self.number, self.taken));
-        self.memory.advance(&self.id);
+        if !self.succeeded {
+            self.memory
+                .locks
+                .visit(&self.id, |lock| lock.give_up_upgrade(self.number));
+            self.memory.advance(&self.id);
+        }
     }
 }

@@ -133,6 +133,11 @@ impl<S: LeaseServer> Book<S> {
             Renewal::Renewed if good_until <= old_end => {}
             Renewal::Renewed => {
                 kept.cell.extend(good_until);
+                // Somebody may have seen it end in this very moment: then it has.
+                if old_end.has_passed() {
+                    self.strike(number);
+                    return Some(Loss::Expired);
+                }
                 self.schedule(number, good_until - time + time / 3);
             }
             Renewal::Unknown | Renewal::Gone => self.schedule(number, now + time / RETRY),

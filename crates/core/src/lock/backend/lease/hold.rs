@@ -2,7 +2,7 @@
 
 use super::{LeaseServer, Shared};
 use crate::lock::{
-    Deadline, Instant, LossSignal, Lost, Result, Token,
+    Deadline, Error, ErrorKind, Instant, LossSignal, Lost, Result, Token,
     backend::{Hold, upgrade::UpgradeGate},
 };
 use std::{
@@ -118,8 +118,21 @@ impl<S: LeaseServer> Hold for Leased<S> {
     async fn release(self) -> Result<()> {
         // No renewal after the surrender.
         self.keeper.book().strike(self.number);
-        self.upgrades.settled().await;
-        self.keeper.server.surrender(self.cell.lease.clone()).await
+        let surrender = async {
+            self.upgrades.settled().await;
+            self.keeper.server.surrender(self.cell.lease.clone()).await
+        };
+        // By then it has run out at the server too, by the slowest clock we allow for: whoever
+        // waits for it here need not wait for an answer that does not come.
+        let over_at = self.cell.valid_until() + self.cell.time / 25 + Duration::from_millis(10);
+        match tokio::time::timeout(over_at.remaining(), surrender).await {
+            Ok(surrendered) => surrendered,
+            Err(_) => {
+                let message =
+                    "the server did not answer the release; the lease has run out instead";
+                Err(Error::new(ErrorKind::Unavailable, message))
+            }
+        }
     }
 }
 

@@ -48,6 +48,9 @@ pub trait LeaseServer: fmt::Debug + Send + Sync + 'static {
     fn surrender(&self, lease: Arc<Self::Lease>) -> impl Future<Output = Result<()>> + Send;
 
     /// Makes an upgradeable reader the writer if no other reader is in.
+    ///
+    /// # Errors
+    /// Of a lease that is gone too: [`Upgrade::Busy`] would mean to ask again.
     fn upgrade(&self, lease: Arc<Self::Lease>) -> impl Future<Output = Result<Upgrade>> + Send;
 
     /// Makes a writer that was upgraded an upgradeable reader again, and ends a wish to be one that

@@ -1,13 +1,9 @@
 //! The keeper's rounds: looking into the book, renewing what is due, telling what is lost.
 
 use super::{LeaseServer, Renewal, Shared, good_until, hold::Cell};
-use crate::lock::{Instant, Loss};
+use crate::lock::{Instant, Loss, clock::LONGEST_NAP};
 use std::{pin::pin, sync::Arc, time::Duration};
 use tokio::time::timeout;
-
-/// The timer underneath stops while the machine is suspended, so nobody sleeps for longer than
-/// this while leases are kept: after a suspend, what ran out is noticed soon.
-const LONGEST_NAP: Duration = Duration::from_secs(1);
 
 pub(super) async fn run<S: LeaseServer>(shared: Arc<Shared<S>>) {
     loop {

@@ -1,27 +1,28 @@
 //! Asking the server, in the name of the line.
 
 use super::{
-    Inner,
     seat::{Seat, Shared},
-    ticket::{Place, Ticket, Wish},
+    spot::{Spot, Waits},
+    ticket::{Place, Ticket, Waiting, Wish},
 };
 use crate::lock::{
-    LockId, Mode, Request, Result,
+    Mode, Request, Result,
     backend::{Backend, Hold, Owned},
 };
-use std::{fmt, future::pending, sync::Arc};
+use std::{future::pending, sync::Arc};
 use tokio::sync::oneshot;
 
 /// The right to ask the server. Dropped, it goes to the next in line.
+#[derive(Debug)]
 pub(super) struct Ask<B: Backend> {
-    queue: Arc<Inner<B>>,
-    id: LockId,
+    /// `None` once it is over.
+    spot: Option<Spot<B>>,
     mode: Mode,
-    interrupted: Option<oneshot::Receiver<Interrupt<B>>>,
-    over: bool,
+    interrupted: Option<(oneshot::Receiver<Interrupt<B>>, Waits<B>)>,
 }
 
 /// What can come between a question and its answer.
+#[derive(Debug)]
 pub(super) enum Interrupt<B: Backend> {
     /// Somebody here left the same: no need to wait any more.
     Take(Owned<Seat<B>>),
@@ -36,19 +37,29 @@ pub(super) enum Asked<B: Backend> {
 }
 
 impl<B: Backend> Ask<B> {
-    pub(super) const fn new(
-        queue: Arc<Inner<B>>,
-        id: LockId,
+    pub(super) fn new(
+        spot: Spot<B>,
         mode: Mode,
         interrupted: Option<oneshot::Receiver<Interrupt<B>>>,
     ) -> Self {
+        let interrupted = interrupted.map(|interrupted| (interrupted, spot.count_waiting()));
         Self {
-            queue,
-            id,
+            spot: Some(spot),
             mode,
             interrupted,
-            over: false,
         }
+    }
+
+    fn spot(&self) -> &Spot<B> {
+        self.spot
+            .as_ref()
+            .expect("whoever ends an ask has it by value")
+    }
+
+    fn end(&mut self) -> Spot<B> {
+        self.spot
+            .take()
+            .expect("whoever ends an ask has it by value")
     }
 
     /// Whether nothing can come between the question and its answer.
@@ -59,14 +70,16 @@ impl<B: Backend> Ask<B> {
     /// Asks. Dropped half way, the backend takes its request back and the next in line asks.
     pub(super) async fn put(mut self, request: &Request) -> Result<Asked<B>> {
         let answer = match self.interrupted.take() {
-            None => self.queue.backend.acquire(request.clone()).await?,
-            Some(interrupted) => match Box::pin(self.put_unless(interrupted, request)).await? {
-                Ok(answer) => answer,
-                Err(Interrupt::Take(seat)) => return Ok(Asked::Granted(seat.into_inner())),
-                Err(Interrupt::GoBack) => {
-                    return Ok(Asked::Recalled(self.back_to_the_line(request)));
+            None => self.spot().queue.backend.acquire(request.clone()).await?,
+            Some((interrupted, _waits)) => {
+                match Box::pin(self.put_unless(interrupted, request)).await? {
+                    Ok(answer) => answer,
+                    Err(Interrupt::Take(seat)) => return Ok(Asked::Granted(seat.into_inner())),
+                    Err(Interrupt::GoBack) => {
+                        return Ok(Asked::Recalled(self.back_to_the_line(request)));
+                    }
                 }
-            },
+            }
         };
         Ok(answer.map_or(Asked::Refused, |hold| {
             Asked::Granted(self.granted(hold, Wish::of(request)))
@@ -87,74 +100,59 @@ impl<B: Backend> Ask<B> {
         };
         tokio::select! {
             biased;
-            answer = self.queue.backend.acquire(request.clone()) => Ok(Ok(answer?)),
+            answer = self.spot().queue.backend.acquire(request.clone()) => Ok(Ok(answer?)),
             interrupt = interrupt => Ok(Err(interrupt)),
         }
     }
 
     /// The server granted `hold`.
     pub(super) fn granted(mut self, hold: B::Hold, wish: Wish) -> Seat<B> {
-        self.over = true;
-        let (queue, id) = (self.queue.clone(), self.id.clone());
-        let number = queue.number();
+        let spot = self.end();
+        let number = spot.queue.number();
         let lost = hold.lost();
         let (seat, shared) = if wish.mode == Mode::Read {
             let shared = Arc::new(Shared::new(hold, wish, number));
-            let seat = Seat::joined(queue.clone(), id.clone(), wish, shared.clone());
-            (seat, Some(shared))
+            (Seat::joined(spot, wish, shared.clone()), Some(shared))
         } else {
-            (
-                Seat::sole(queue.clone(), id.clone(), wish, number, hold),
-                None,
-            )
+            (Seat::sole(spot, wish, number, hold), None)
         };
-        let others = queue.lines.join(&id, |line| {
+        let spot = &seat.spot;
+        let others = spot.join(|line| {
             line.end_ask(wish.mode);
-            line.admit(&queue, &id, (number, wish.mode, lost), shared.as_ref());
+            line.admit(spot, (number, wish.mode, lost), shared.as_ref());
             line.has_waiters()
         });
         // The seat has its own share, so this one is not the last, which would have to give back.
         drop(shared);
         if others {
-            queue.advance(&id);
+            spot.advance();
         }
         seat
     }
 
     /// Ends without a turn for anybody else.
     pub(super) fn withdraw(mut self) {
-        self.over = true;
-        self.queue
-            .lines
-            .visit(&self.id, |line| line.end_ask(self.mode));
+        self.end().visit(|line| line.end_ask(self.mode));
     }
 
     fn back_to_the_line(mut self, request: &Request) -> Ticket<B> {
-        self.over = true;
-        let ticket = self.queue.lines.join(&self.id, |line| {
+        let spot = self.end();
+        let place = Place::Recalled(spot.queue.number());
+        let turn = spot.join(|line| {
             line.end_ask(self.mode);
-            let place = Place::Recalled(self.queue.number());
-            line.queue_up(&self.queue, &self.id, Wish::of(request), place)
+            line.queue_up(&spot, Wish::of(request), place)
         });
         // The upgrade this one was recalled for may begin now.
-        self.queue.advance(&self.id);
-        ticket
+        spot.advance();
+        Ticket::new(Waiting::new(spot, place), turn)
     }
 }
 
 impl<B: Backend> Drop for Ask<B> {
     fn drop(&mut self) {
-        if !self.over {
-            self.queue
-                .lines
-                .visit(&self.id, |line| line.end_ask(self.mode));
-            self.queue.advance(&self.id);
+        if let Some(spot) = self.spot.take() {
+            spot.visit(|line| line.end_ask(self.mode));
+            spot.advance();
         }
-    }
-}
-
-impl<B: Backend> fmt::Debug for Ask<B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Ask({} in {:?})", self.id, self.mode)
     }
 }

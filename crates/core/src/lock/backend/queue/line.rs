@@ -2,13 +2,13 @@
 //! is. Nothing here waits or wakes anybody; it is called under the table's lock.
 
 use super::{
-    Inner,
     ask::{Ask, Interrupt},
     seat::{Seat, Shared},
-    ticket::{Heir, Place, Ticket, Waiter, Wish},
+    spot::Spot,
+    ticket::{Heir, Place, Ticket, Turn, Waiter, Waiting, Wish},
 };
 use crate::lock::{
-    Instant, LockId, Lost, Mode, Request,
+    Instant, Lost, Mode, Request,
     backend::{Backend, Owned, Present, keeper},
     table::Record,
 };
@@ -26,7 +26,9 @@ pub(super) struct Line<B: Backend> {
     present: Present,
     /// What is being asked of the server right now.
     asks: Present,
-    /// Reaches the one who waits at the server while others of this process are in.
+    /// One of them waits there.
+    someone_waits_there: bool,
+    /// Reaches that one, if others of this process were in when it asked.
     interrupt: Option<(Wish, oneshot::Sender<Interrupt<B>>)>,
     upgrade: Upgrade,
     /// The youngest readers' grant, which others may join.
@@ -45,10 +47,10 @@ struct Grant {
 
 enum Upgrade {
     None,
-    /// Waits for the other readers here to leave.
-    Waiting(oneshot::Sender<()>),
-    /// Is being asked of the server.
-    Asking,
+    /// This grant's waits for the other readers here to leave.
+    Waiting(u64, oneshot::Sender<()>),
+    /// This grant's is being asked of the server.
+    Asking(u64),
 }
 
 /// What becomes of a request that arrives.
@@ -56,6 +58,13 @@ pub(super) enum Entry<B: Backend> {
     Seat(Owned<Seat<B>>),
     Ask(Ask<B>),
     Wait(Ticket<B>),
+    Busy,
+}
+
+enum Arrival<B: Backend> {
+    Join(Arc<Shared<B::Hold>>),
+    Ask(Option<oneshot::Receiver<Interrupt<B>>>),
+    Wait(Place, oneshot::Receiver<Turn<B>>),
     Busy,
 }
 
@@ -69,40 +78,47 @@ pub(super) enum Next<B: Backend> {
 
 impl<B: Backend> Line<B> {
     /// A request arrives.
-    pub(super) fn enter(queue: &Arc<Inner<B>>, id: &LockId, request: &Request) -> Entry<B> {
+    pub(super) fn enter(spot: Spot<B>, request: &Request) -> Entry<B> {
         let wish = Wish::of(request);
-        queue.lines.join(id, |line| {
-            let at_once = request.deadline.has_passed();
-            line.dismiss_lost();
-            if line.waiters.is_empty() {
-                if let Some(shared) = line.shared_for(wish, queue.tenure) {
-                    let seat = Seat::joined(queue.clone(), id.clone(), wish, shared);
-                    return Entry::Seat(Owned::new(seat, queue.releases.clone()));
-                }
-                if line.may_ask(wish.mode, at_once) {
-                    let interrupt = line.begin_ask(wish, at_once);
-                    return Entry::Ask(Ask::new(queue.clone(), id.clone(), wish.mode, interrupt));
-                }
+        match spot.join(|line| line.arrive(&spot, wish, request.deadline.has_passed())) {
+            Arrival::Join(shared) => {
+                let seat = Seat::joined(spot.clone(), wish, shared);
+                Entry::Seat(spot.own(seat))
             }
-            if at_once {
-                return Entry::Busy;
-            }
-            Entry::Wait(line.queue_up(queue, id, wish, Place::InTurn(queue.number())))
-        })
+            Arrival::Ask(interrupted) => Entry::Ask(Ask::new(spot, wish.mode, interrupted)),
+            Arrival::Wait(place, turn) => Entry::Wait(Ticket::new(Waiting::new(spot, place), turn)),
+            Arrival::Busy => Entry::Busy,
+        }
     }
 
-    /// Puts a request in line at `place`.
+    fn arrive(&mut self, spot: &Spot<B>, wish: Wish, at_once: bool) -> Arrival<B> {
+        self.dismiss_lost();
+        if self.waiters.is_empty() {
+            if let Some(shared) = self.shared_for(wish, spot.queue.tenure) {
+                return Arrival::Join(shared);
+            }
+            if self.may_ask(wish.mode, at_once) {
+                return Arrival::Ask(self.begin_ask(wish, at_once));
+            }
+        }
+        if at_once {
+            return Arrival::Busy;
+        }
+        let place = Place::InTurn(spot.queue.number());
+        Arrival::Wait(place, self.queue_up(spot, wish, place))
+    }
+
+    /// Puts a request in line at `place`; its turn comes by what this returns.
     pub(super) fn queue_up(
         &mut self,
-        queue: &Arc<Inner<B>>,
-        id: &LockId,
+        spot: &Spot<B>,
         wish: Wish,
         place: Place,
-    ) -> Ticket<B> {
-        let (waiter, ticket) = Ticket::new(queue.clone(), id.clone(), wish, place);
+    ) -> oneshot::Receiver<Turn<B>> {
+        let (waiter, turn) = Waiter::new(wish);
         self.waiters.insert(place, waiter);
-        self.watch(queue, id);
-        ticket
+        self.watch(spot);
+        turn
     }
 
     /// Takes a waiter out of the line; `false` if its turn has come already.
@@ -150,15 +166,11 @@ impl<B: Backend> Line<B> {
         !self.waiters.is_empty()
     }
 
-    /// Whether anybody could take over what somebody leaves.
-    pub(super) fn has_heirs(&self) -> bool {
-        self.has_waiters() || self.interrupt.is_some()
-    }
-
     /// An ask of the server is over.
     pub(super) fn end_ask(&mut self, mode: Mode) {
         self.asks.remove(mode);
         if self.asks.is_empty() {
+            self.someone_waits_there = false;
             self.interrupt = None;
         }
     }
@@ -166,8 +178,7 @@ impl<B: Backend> Line<B> {
     /// The server granted; readers may join `shared` from now on.
     pub(super) fn admit(
         &mut self,
-        queue: &Arc<Inner<B>>,
-        id: &LockId,
+        spot: &Spot<B>,
         (number, mode, lost): (u64, Mode, Lost),
         shared: Option<&Arc<Shared<B::Hold>>>,
     ) {
@@ -184,7 +195,7 @@ impl<B: Backend> Line<B> {
             self.joinable = Arc::downgrade(shared);
         }
         if self.has_waiters() {
-            self.watch(queue, id);
+            self.watch(spot);
         }
     }
 
@@ -200,19 +211,27 @@ impl<B: Backend> Line<B> {
         }
     }
 
-    /// An upgradeable reader wants to write. `ready` hears when nobody here is in its way; whoever
-    /// waits at the server and would be is to be called back.
+    /// The upgradeable reader of `grant` wants to write. `ready` hears when nobody here is in its
+    /// way; whoever waits at the server and would be is to be called back. `None` if the grant is
+    /// gone.
     pub(super) fn begin_upgrade(
         &mut self,
+        spot: &Spot<B>,
+        grant: u64,
         ready: oneshot::Sender<()>,
-    ) -> Option<oneshot::Sender<Interrupt<B>>> {
-        self.upgrade = Upgrade::Waiting(ready);
-        self.interrupt.take().map(|(_, asking)| asking)
+    ) -> Option<Option<oneshot::Sender<Interrupt<B>>>> {
+        self.grants.iter().find(|known| known.number == grant)?;
+        self.upgrade = Upgrade::Waiting(grant, ready);
+        // Those in its way may be lost without ever leaving.
+        self.watch(spot);
+        Some(self.interrupt.take().map(|(_, asking)| asking))
     }
 
-    /// The upgrade is over: done, refused or given up.
+    /// The upgrade of `grant` is over: done, refused or given up.
     pub(super) fn end_upgrade(&mut self, grant: u64, upgraded: bool) {
-        self.upgrade = Upgrade::None;
+        if matches!(self.upgrade, Upgrade::Waiting(its, _) | Upgrade::Asking(its) if its == grant) {
+            self.upgrade = Upgrade::None;
+        }
         if let Some(grant) = self
             .grants
             .iter_mut()
@@ -224,18 +243,28 @@ impl<B: Backend> Line<B> {
         }
     }
 
-    /// Whether the server may be asked for `mode` now. One who would wait there asks alone; one
-    /// who would not may ask beside others it goes together with.
+    /// Whether the server may be asked for `mode` now. One who would wait there asks alone. One who
+    /// would not may ask beside others it goes together with, but only a reader beside one who
+    /// waits there: it takes nothing away.
     fn may_ask(&self, mode: Mode, at_once: bool) -> bool {
-        let free = self.present.and(self.asks).admits(mode);
-        free && matches!(self.upgrade, Upgrade::None) && (at_once || self.asks.is_empty())
+        let beside = if self.someone_waits_there {
+            mode == Mode::Read
+        } else {
+            at_once
+        };
+        self.present.and(self.asks).admits(mode)
+            && matches!(self.upgrade, Upgrade::None)
+            && (self.asks.is_empty() || (at_once && beside))
     }
 
     fn begin_ask(&mut self, wish: Wish, at_once: bool) -> Option<oneshot::Receiver<Interrupt<B>>> {
         self.asks.add(wish.mode);
-        // Only readers and permits are asked for while others are in, and one who does not wait at
-        // the server is back soon. So there is one to interrupt at most.
-        if at_once || self.present.is_empty() {
+        if at_once {
+            return None;
+        }
+        self.someone_waits_there = true;
+        // Who is alone with the server has nothing to hear from the line.
+        if self.present.is_empty() {
             return None;
         }
         let (interrupt, interrupted) = oneshot::channel();
@@ -243,12 +272,17 @@ impl<B: Backend> Line<B> {
         Some(interrupted)
     }
 
-    /// A guard may outlive its grant by far; it is in nobody's way then.
+    /// A guard may outlive its grant by far; it is in nobody's way then. Whoever watched the grant
+    /// for those who wait goes on, and calls them.
     fn dismiss_lost(&mut self) {
-        let lost = |grant: &Grant| grant.lost.get().map(|_| grant.number);
-        for number in self.grants.iter().filter_map(lost).collect::<Vec<_>>() {
-            self.dismiss(number);
-        }
+        let present = &mut self.present;
+        self.grants.retain(|grant| {
+            let lost = grant.lost.get().is_some();
+            if lost {
+                present.remove(grant.mode);
+            }
+            !lost
+        });
     }
 
     fn shared_for(&self, wish: Wish, tenure: Duration) -> Option<Arc<Shared<B::Hold>>> {
@@ -263,8 +297,11 @@ impl<B: Backend> Line<B> {
         if self.present.readers() > 0 || !self.asks.is_empty() {
             return None;
         }
-        match std::mem::replace(&mut self.upgrade, Upgrade::Asking) {
-            Upgrade::Waiting(ready) => Some(ready),
+        match std::mem::replace(&mut self.upgrade, Upgrade::None) {
+            Upgrade::Waiting(grant, ready) => {
+                self.upgrade = Upgrade::Asking(grant);
+                Some(ready)
+            }
             other => {
                 self.upgrade = other;
                 None
@@ -273,18 +310,17 @@ impl<B: Backend> Line<B> {
     }
 
     /// From now on, a grant that is lost is out of the way of those who wait.
-    fn watch(&mut self, queue: &Arc<Inner<B>>, id: &LockId) {
+    fn watch(&mut self, spot: &Spot<B>) {
         for grant in self
             .grants
             .iter_mut()
             .filter(|grant| grant.watcher.is_none())
         {
-            let (lost, number) = (grant.lost.clone(), grant.number);
-            let (queue, id) = (queue.clone(), id.clone());
+            let (lost, number, spot) = (grant.lost.clone(), grant.number, spot.clone());
             let watching = keeper::spawn(async move {
                 lost.await;
-                queue.lines.visit(&id, |line| line.dismiss(number));
-                queue.advance(&id);
+                spot.visit(|line| line.dismiss(number));
+                spot.advance();
             });
             grant.watcher = Some(watching.abort_handle());
         }
@@ -306,6 +342,7 @@ impl<B: Backend> Default for Line<B> {
             grants: Vec::new(),
             present: Present::default(),
             asks: Present::default(),
+            someone_waits_there: false,
             interrupt: None,
             upgrade: Upgrade::None,
             joinable: Weak::new(),

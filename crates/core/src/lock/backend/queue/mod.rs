@@ -18,6 +18,7 @@
 mod ask;
 mod line;
 mod seat;
+mod spot;
 mod ticket;
 mod upgrade;
 
@@ -26,15 +27,16 @@ pub use seat::Seat;
 use self::{
     ask::{Ask, Asked},
     line::{Entry, Line, Next},
+    spot::Spot,
     ticket::{Ticket, Turn, Wish},
 };
-use super::{Backend, Owned, Releases};
+use super::{Backend, Releases};
 use crate::lock::{Deadline, Holders, Info, LockId, Report, Request, Result, table::Table};
 use std::{
     pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -54,6 +56,8 @@ struct Inner<B: Backend> {
     releases: Releases,
     /// Numbers for tickets and grants, never used twice: a late clean-up must not hit a stranger.
     numbers: AtomicU64,
+    /// How many wait in any line. Zero saves whoever leaves a look into its own.
+    waiting: AtomicUsize,
 }
 
 impl<B: Backend> Queue<B> {
@@ -65,6 +69,7 @@ impl<B: Backend> Queue<B> {
             tenure,
             releases,
             numbers: AtomicU64::new(1),
+            waiting: AtomicUsize::new(0),
         }))
     }
 
@@ -80,12 +85,13 @@ impl<B: Backend> Inner<B> {
     fn number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
+}
 
+impl<B: Backend> Spot<B> {
     /// Gives turns to those at the head of the line, for as long as there are turns to give.
-    fn advance(self: &Arc<Self>, id: &LockId) {
+    fn advance(&self) {
         loop {
-            let next = self.lines.visit(id, |line| line.next(self.tenure));
-            match next {
+            match self.visit(|line| line.next(self.queue.tenure)) {
                 None | Some(Next::Nobody) => return,
                 Some(Next::Upgrade(ready)) => {
                     // An upgrader that left has taken its claim back, or will, and advances then.
@@ -93,12 +99,12 @@ impl<B: Backend> Inner<B> {
                     return;
                 }
                 Some(Next::Join(waiter, shared)) => {
-                    let seat = Seat::joined(self.clone(), id.clone(), waiter.wish, shared);
+                    let seat = Seat::joined(self.clone(), waiter.wish, shared);
                     // Refused by somebody who left: dropping the seat gives it up.
-                    let _ = waiter.send(Turn::Seat(Owned::new(seat, self.releases.clone())));
+                    let _ = waiter.send(Turn::Seat(self.own(seat)));
                 }
-                Some(Next::Ask(waiter, interrupt)) => {
-                    let ask = Ask::new(self.clone(), id.clone(), waiter.wish.mode, interrupt);
+                Some(Next::Ask(waiter, interrupted)) => {
+                    let ask = Ask::new(self.clone(), waiter.wish.mode, interrupted);
                     match waiter.send(Turn::Ask(ask)) {
                         Ok(()) => return,
                         Err(Turn::Ask(ask)) => ask.withdraw(),
@@ -111,6 +117,13 @@ impl<B: Backend> Inner<B> {
 }
 
 impl<B: Backend> Queue<B> {
+    fn spot(&self, request: &Request) -> Spot<B> {
+        Spot {
+            queue: self.0.clone(),
+            id: request.id(),
+        }
+    }
+
     async fn ask(&self, ask: Ask<B>, request: Request) -> Result<Option<Seat<B>>> {
         match ask.put(&request).await? {
             Asked::Granted(seat) => Ok(Some(seat)),
@@ -155,7 +168,7 @@ impl<B: Backend> Backend for Queue<B> {
     fn acquire(&self, request: Request) -> impl Future<Output = Result<Option<Seat<B>>>> + Send {
         async move {
             let wish = Wish::of(&request);
-            let more = match Line::enter(&self.0, &request.id(), &request) {
+            let more = match Line::enter(self.spot(&request), &request) {
                 Entry::Seat(seat) => return Ok(Some(seat.into_inner())),
                 Entry::Busy => return Ok(None),
                 Entry::Ask(ask) if ask.is_alone() => {
@@ -177,7 +190,7 @@ impl<B: Backend> Backend for Queue<B> {
                 deadline: Deadline::Now,
                 ..request.clone()
             };
-            match Line::enter(&self.0, &request.id(), &at_once) {
+            match Line::enter(self.spot(request), &at_once) {
                 Entry::Ask(ask) => asks.push(ask),
                 // Sharing and asking do not mix in one call: leave the shared ones to the caller,
                 // who takes them one after the other.

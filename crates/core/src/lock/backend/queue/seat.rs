@@ -1,17 +1,16 @@
 //! A task's part in a grant: the whole of it, or a share among readers.
 
-use super::{Inner, line::within_tenure, ticket::Wish};
+use super::{line::within_tenure, spot::Spot, ticket::Wish};
 use crate::lock::{
-    Deadline, Instant, LockId, Lost, Result, Token,
-    backend::{Backend, Hold, Owned},
+    Deadline, Instant, Lost, Result, Token,
+    backend::{Backend, Hold},
     table::Record,
 };
 use std::{fmt, sync::Arc, time::Duration};
 
 /// One task's part in a grant of the server.
 pub struct Seat<B: Backend> {
-    pub(super) queue: Arc<Inner<B>>,
-    pub(super) id: LockId,
+    pub(super) spot: Spot<B>,
     pub(super) wish: Wish,
     pub(super) grip: Grip<B::Hold>,
 }
@@ -56,13 +55,7 @@ impl<H: Hold> Shared<H> {
 }
 
 impl<B: Backend> Seat<B> {
-    pub(super) fn sole(
-        queue: Arc<Inner<B>>,
-        id: LockId,
-        wish: Wish,
-        number: u64,
-        hold: B::Hold,
-    ) -> Self {
+    pub(super) fn sole(spot: Spot<B>, wish: Wish, number: u64, hold: B::Hold) -> Self {
         let since = Instant::now();
         let grip = Grip::Sole(Sole {
             hold,
@@ -71,23 +64,12 @@ impl<B: Backend> Seat<B> {
             passes: 0,
             upgraded: false,
         });
-        Self {
-            queue,
-            id,
-            wish,
-            grip,
-        }
+        Self { spot, wish, grip }
     }
 
-    pub(super) const fn joined(
-        queue: Arc<Inner<B>>,
-        id: LockId,
-        wish: Wish,
-        shared: Arc<Shared<B::Hold>>,
-    ) -> Self {
+    pub(super) const fn joined(spot: Spot<B>, wish: Wish, shared: Arc<Shared<B::Hold>>) -> Self {
         Self {
-            queue,
-            id,
+            spot,
             wish,
             grip: Grip::Shared(shared),
         }
@@ -95,57 +77,48 @@ impl<B: Backend> Seat<B> {
 
     /// Leaves: passes the lock on, or leaves it to the others, or says what must go back.
     fn leave(self) -> Option<(B::Hold, Departure<B>)> {
-        let Self {
-            queue,
-            id,
-            wish,
-            grip,
-        } = self;
+        let Self { spot, wish, grip } = self;
         let (hold, number) = match grip {
             Grip::Sole(sole) => {
-                let back = pass_on(&queue, &id, wish, sole)?;
+                let back = pass_on(&spot, wish, sole)?;
                 (back.hold, back.number)
             }
             Grip::Shared(shared) => {
-                // Under the line's lock, where others join.
-                let last = queue.lines.visit(&id, |_| Arc::into_inner(shared))??;
+                let mut shared = Some(shared);
+                // Under the line's lock, where others join; without a line, nobody can.
+                let last = spot
+                    .visit(|_| shared.take().and_then(Arc::into_inner))
+                    .flatten();
+                let last = last.or_else(|| shared.and_then(Arc::into_inner))?;
                 (last.hold, last.number)
             }
         };
-        Some((hold, Departure { queue, id, number }))
+        Some((hold, Departure { spot, number }))
     }
 }
 
 /// Hands `sole` to the next in line who may have it, or gives it back to the caller.
 fn pass_on<B: Backend>(
-    queue: &Arc<Inner<B>>,
-    id: &LockId,
+    spot: &Spot<B>,
     wish: Wish,
     mut sole: Sole<B::Hold>,
 ) -> Option<Sole<B::Hold>> {
     loop {
-        if !queue
-            .lines
-            .visit(id, |line| line.has_heirs())
-            .unwrap_or(false)
-        {
+        if !spot.anybody_waits() {
             return Some(sole);
         }
-        let Some(passes) = passes_after_another(&sole, queue.tenure) else {
+        let Some(passes) = passes_after_another(&sole, spot.queue.tenure) else {
             return Some(sole);
         };
-        let heir = queue
-            .lines
-            .visit(id, |line| line.heir(wish, sole.number))
-            .flatten();
-        let Some(heir) = heir else { return Some(sole) };
-        let seat = Seat {
-            queue: queue.clone(),
-            id: id.clone(),
-            wish,
-            grip: Grip::Sole(Sole { passes, ..sole }),
+        let Some(heir) = spot.visit(|line| line.heir(wish, sole.number)).flatten() else {
+            return Some(sole);
         };
-        match heir.send(Owned::new(seat, queue.releases.clone())) {
+        let grip = Grip::Sole(Sole { passes, ..sole });
+        match heir.send(spot.own(Seat {
+            spot: spot.clone(),
+            wish,
+            grip,
+        })) {
             Ok(()) => return None,
             // It left in the same moment: the next one, then.
             Err(seat) => match seat.into_inner().grip {
@@ -167,19 +140,18 @@ fn passes_after_another<H: Hold>(sole: &Sole<H>, tenure: Duration) -> Option<u16
 
 /// A grant on its way back to the server. Those it keeps out stay out until it has arrived.
 struct Departure<B: Backend> {
-    queue: Arc<Inner<B>>,
-    id: LockId,
+    spot: Spot<B>,
     number: u64,
 }
 
 impl<B: Backend> Drop for Departure<B> {
     fn drop(&mut self) {
-        let goes_on = self.queue.lines.visit(&self.id, |line| {
+        let goes_on = self.spot.visit(|line| {
             line.dismiss(self.number);
             !line.is_over()
         });
         if goes_on == Some(true) {
-            self.queue.advance(&self.id);
+            self.spot.advance();
         }
     }
 }
@@ -227,7 +199,7 @@ impl<B: Backend> fmt::Debug for Seat<B> {
             Grip::Shared(shared) => &shared.hold,
         };
         f.debug_struct("Seat")
-            .field("id", &self.id)
+            .field("id", &self.spot)
             .field("hold", hold)
             .finish_non_exhaustive()
     }

@@ -1,15 +1,16 @@
 //! A place in line, and the turn that comes to it.
 
 use super::{
-    Inner,
     ask::{Ask, Interrupt},
     seat::Seat,
+    spot::{Spot, Waits},
 };
 use crate::lock::{
-    Deadline, LockId, Mode, Request,
+    Mode, Request,
     backend::{Backend, Owned},
+    in_line::{InLine, Leave},
 };
-use std::{fmt, sync::Arc, time::Duration};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// What a request wants of a grant. Equal wishes may share or inherit one.
@@ -40,6 +41,7 @@ pub(super) enum Place {
 }
 
 /// What a waiter gets when its turn comes. Either, dropped unread, goes to the next one.
+#[derive(Debug)]
 pub(super) enum Turn<B: Backend> {
     /// The lock itself.
     Seat(Owned<Seat<B>>),
@@ -80,6 +82,11 @@ pub(super) struct Waiter<B: Backend> {
 }
 
 impl<B: Backend> Waiter<B> {
+    pub(super) fn new(wish: Wish) -> (Self, oneshot::Receiver<Turn<B>>) {
+        let (sender, receiver) = oneshot::channel();
+        (Self { wish, turn: sender }, receiver)
+    }
+
     /// Gives the turn; gives it back if the waiter has left.
     pub(super) fn send(self, turn: Turn<B>) -> Result<(), Turn<B>> {
         self.turn.send(turn)
@@ -87,64 +94,37 @@ impl<B: Backend> Waiter<B> {
 }
 
 /// The waiter's half. Dropped, it leaves the line.
-pub(super) struct Ticket<B: Backend> {
-    queue: Arc<Inner<B>>,
-    id: LockId,
+pub(super) type Ticket<B> = InLine<Waiting<B>, Turn<B>>;
+
+/// Somebody's place in a line of this process.
+#[derive(Debug)]
+pub(super) struct Waiting<B: Backend> {
+    spot: Spot<B>,
     place: Place,
-    turn: oneshot::Receiver<Turn<B>>,
+    _counted: Waits<B>,
 }
 
-impl<B: Backend> Ticket<B> {
-    pub(super) fn new(
-        queue: Arc<Inner<B>>,
-        id: LockId,
-        wish: Wish,
-        place: Place,
-    ) -> (Waiter<B>, Self) {
-        let (sender, receiver) = oneshot::channel();
-        (
-            Waiter { wish, turn: sender },
-            Self {
-                queue,
-                id,
-                place,
-                turn: receiver,
-            },
-        )
-    }
-
-    /// Waits for the turn; `None` when the deadline passed first.
-    pub(super) async fn turn(mut self, deadline: Deadline) -> Option<Turn<B>> {
-        if let Some(turn) = deadline.wait_for(&mut self.turn).await {
-            return turn.ok();
+impl<B: Backend> Waiting<B> {
+    pub(super) fn new(spot: Spot<B>, place: Place) -> Self {
+        let _counted = spot.count_waiting();
+        Self {
+            spot,
+            place,
+            _counted,
         }
-        if self.leave() {
-            return None;
-        }
-        // Its turn came in the same moment and is on its way: there is no time to wait, but the
-        // lock may be there for the taking.
-        (&mut self.turn).await.ok()
     }
+}
 
+impl<B: Backend> Leave for Waiting<B> {
     fn leave(&self) -> bool {
-        self.queue
-            .lines
-            .visit(&self.id, |line| line.leave_queue(self.place))
-            .unwrap_or(false)
-    }
-}
-
-impl<B: Backend> Drop for Ticket<B> {
-    fn drop(&mut self) {
-        // The one behind may be able to go where this one could not: a reader behind a writer.
-        if self.leave() {
-            self.queue.advance(&self.id);
+        let left = self
+            .spot
+            .visit(|line| line.leave_queue(self.place))
+            .unwrap_or(false);
+        if left {
+            // The one behind may be able to go where this one could not: a reader behind a writer.
+            self.spot.advance();
         }
-    }
-}
-
-impl<B: Backend> fmt::Debug for Ticket<B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Ticket({:?} for {})", self.place, self.id)
+        left
     }
 }

@@ -1,11 +1,10 @@
 //! An upgradeable reader becomes the writer, as far as this process is concerned.
 
-use super::{Inner, Seat, ask::Interrupt, seat::Grip};
+use super::{Seat, ask::Interrupt, seat::Grip, spot::Spot};
 use crate::lock::{
-    Deadline, Error, ErrorKind, LockId, Mode, Result,
+    Deadline, Error, ErrorKind, Loss, Mode, Result,
     backend::{Backend, Hold},
 };
-use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// Waits for the readers of this process to leave, letting no new ones in, then asks the server.
@@ -19,46 +18,57 @@ pub(super) async fn upgrade<B: Backend>(seat: &mut Seat<B>, deadline: Deadline) 
             ));
         }
     };
+    let lost = sole.hold.lost();
     let (ready, nobody_in_the_way) = oneshot::channel();
-    let mut claim = Claim::new(seat.queue.clone(), seat.id.clone(), sole.number, ready);
-    if deadline.wait_for(nobody_in_the_way).await.is_none() {
-        return Ok(false);
-    }
-    claim.upgraded = sole.hold.upgrade(deadline).await?;
-    sole.upgraded = claim.upgraded;
-    Ok(claim.upgraded)
+    let Some(mut claim) = Claim::new(seat.spot.clone(), sole.number, ready) else {
+        return Err(lost.get().unwrap_or(Loss::Taken).into());
+    };
+    let upgrading = async {
+        if let Some(Ok(())) = deadline.wait_for(nobody_in_the_way).await {
+            claim.upgraded = sole.hold.upgrade(deadline).await?;
+        }
+        Ok::<_, Error>(claim.upgraded)
+    };
+    // Who has lost its own grant need not wait for others to leave, nor be in their way.
+    let upgraded = tokio::select! {
+        biased;
+        loss = lost.into_future() => return Err(loss.into()),
+        upgraded = upgrading => upgraded?,
+    };
+    sole.upgraded = upgraded;
+    Ok(upgraded)
 }
 
 /// Keeps readers out for as long as the upgrade is under way.
 struct Claim<B: Backend> {
-    queue: Arc<Inner<B>>,
-    id: LockId,
+    spot: Spot<B>,
     grant: u64,
     upgraded: bool,
 }
 
 impl<B: Backend> Claim<B> {
-    fn new(queue: Arc<Inner<B>>, id: LockId, grant: u64, ready: oneshot::Sender<()>) -> Self {
-        let in_the_way = queue.lines.join(&id, |line| line.begin_upgrade(ready));
+    /// `None` if the grant is gone.
+    fn new(spot: Spot<B>, grant: u64, ready: oneshot::Sender<()>) -> Option<Self> {
+        let in_the_way = spot
+            .visit(|line| line.begin_upgrade(&spot, grant, ready))
+            .flatten()?;
         if let Some(asking) = in_the_way {
             // One who has its answer already is a reader like any other.
             let _ = asking.send(Interrupt::GoBack);
         }
-        queue.advance(&id);
-        Self {
-            queue,
-            id,
+        spot.advance();
+        Some(Self {
+            spot,
             grant,
             upgraded: false,
-        }
+        })
     }
 }
 
 impl<B: Backend> Drop for Claim<B> {
     fn drop(&mut self) {
-        self.queue
-            .lines
-            .visit(&self.id, |line| line.end_upgrade(self.grant, self.upgraded));
-        self.queue.advance(&self.id);
+        self.spot
+            .visit(|line| line.end_upgrade(self.grant, self.upgraded));
+        self.spot.advance();
     }
 }

@@ -48,6 +48,7 @@ pub(super) fn start<O: Open>(
     let link = Link::new(sender.clone(), cell.clone());
     let to_self = sender.downgrade();
     let run = async move {
+        let _ended = Ended(cell.clone());
         let opened = tokio::time::timeout(options.patience, open.open()).await;
         let opened = opened.unwrap_or_else(|_| {
             Err(Error::new(
@@ -75,7 +76,9 @@ fn refuse_all<K: std::hash::Hash + Eq>(
     cell.end(Loss::Disconnected);
     asks.close();
     while let Ok(ask) = asks.try_recv() {
-        if let Ask::Take { reply, .. } = ask {
+        if let Ask::Take { claim, reply, .. } = ask {
+            // Before the answer: whoever reads it may ask again at once.
+            drop(claim);
             let _ = reply.send(Err(error.clone()));
         }
     }
@@ -91,6 +94,23 @@ struct Actor<S: Session> {
     pending: VecDeque<Ask<S::Key>>,
     held: HashMap<S::Key, Vec<Claim<S::Key>>>,
     idle_since: Instant,
+}
+
+/// A driver that panics ends its session: guards hear of it before the connection and the claims
+/// are gone.
+impl<S: Session> Drop for Actor<S> {
+    fn drop(&mut self) {
+        self.cell.end(Loss::Disconnected);
+    }
+}
+
+/// The same for a driver that panics before there is a session.
+struct Ended(Arc<SessionCell>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.end(Loss::Disconnected);
+    }
 }
 
 /// Why a session ended, if not because nobody needs it.
@@ -156,7 +176,7 @@ impl<S: Session> Actor<S> {
             ask = self.asks.recv() => ask.map(Some).ok_or(None),
             error = self.session.broken() => Err(Some((Loss::Disconnected, error))),
             () = clock::sleep_until(linger_over), if idle => Err(None),
-            () = clock::sleep_until(runs_out.unwrap_or(linger_over)), if runs_out.is_some() => {
+            () = clock::nap_until(runs_out.unwrap_or(linger_over)), if runs_out.is_some() => {
                 Err(Some((Loss::Expired, Error::new(ErrorKind::Unavailable, "no news in time"))))
             }
             () = tokio::time::sleep(self.options.ping_every) => Ok(None),
@@ -305,6 +325,8 @@ impl<S: Session> Actor<S> {
         granted: Option<Option<crate::lock::Token>>,
     ) {
         let Some(token) = granted else {
+            // Before the answer: whoever reads it may ask again at once.
+            drop(claim);
             self.refused(&take);
             let _ = reply.send(Ok(None));
             return;
@@ -323,7 +345,8 @@ impl<S: Session> Actor<S> {
     }
 
     fn fail_takes(&mut self, takes: Vec<Taking<S::Key>>, error: &Error) {
-        for (take, _, reply) in takes {
+        for (take, claim, reply) in takes {
+            drop(claim);
             self.refused(&take);
             let _ = reply.send(Err(error.clone()));
         }

@@ -51,30 +51,25 @@ impl<K: Eq + Hash> Claim<K> {
 
     /// Makes an upgradeable reader's place a writer's; `false` if readers are in the way.
     pub(super) fn upgrade(&mut self) -> bool {
-        let free = self
-            .claims
-            .lock()
-            .get(&self.key)
-            .is_some_and(|present| present.readers() == 0);
-        if free {
-            self.become_(Mode::Write);
-        }
-        free
+        self.change_to(Mode::Write, |present| present.readers() == 0)
     }
 
     /// Makes an upgraded writer's place an upgradeable reader's again.
     pub(super) fn downgrade(&mut self) {
-        self.become_(Mode::Upgradeable);
+        self.change_to(Mode::Upgradeable, |_| true);
     }
 
-    fn become_(&mut self, mode: Mode) {
-        let mut present = self.claims.lock();
-        if let Some(present) = present.get_mut(&self.key) {
-            present.remove(self.mode);
-            present.add(mode);
-        }
-        drop(present);
+    /// Looks and changes under one lock: nobody comes in between.
+    fn change_to(&mut self, mode: Mode, may: impl FnOnce(&Present) -> bool) -> bool {
+        let mut claims = self.claims.lock();
+        let Some(present) = claims.get_mut(&self.key).filter(|present| may(present)) else {
+            return false;
+        };
+        present.remove(self.mode);
+        present.add(mode);
+        drop(claims);
         self.mode = mode;
+        true
     }
 }
 

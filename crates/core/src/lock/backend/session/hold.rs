@@ -8,7 +8,14 @@ use crate::lock::{
     Deadline, Error, ErrorKind, Instant, LockId, Lost, Mode, Result, Token,
     backend::{Hints, Hold, Pace, Upgrade, upgrade::UpgradeGate},
 };
-use std::{fmt, hash::Hash};
+use std::{
+    fmt,
+    hash::Hash,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 use tokio::sync::oneshot;
 
 /// A grant that lives on a session.
@@ -19,6 +26,8 @@ pub struct SessionHold<K: Eq + Hash> {
     mode: Mode,
     token: Option<Token>,
     upgrades: UpgradeGate,
+    /// Released: what becomes of the session later is no loss.
+    over: Arc<AtomicBool>,
     /// How to wait for an upgrade.
     waiting: (Pace, Hints, LockId),
 }
@@ -37,6 +46,7 @@ impl<K: Clone + Eq + Hash> SessionHold<K> {
             mode,
             token,
             upgrades: UpgradeGate::default(),
+            over: Arc::default(),
             waiting,
         }
     }
@@ -48,7 +58,7 @@ impl<K: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static> Hold for Session
     }
 
     fn lost(&self) -> Lost {
-        self.session.cell.lost()
+        self.session.cell.lost().share(self.over.clone())
     }
 
     fn valid_until(&self) -> Option<Instant> {
@@ -73,6 +83,7 @@ impl<K: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static> Hold for Session
     }
 
     async fn release(self) -> Result<()> {
+        self.over.store(true, Ordering::Release);
         self.upgrades.settled().await;
         give(self.session, self.key, self.mode, false).await
     }
