@@ -7,8 +7,14 @@ use super::{
     door::Door,
     max_hold::Grip,
 };
-use std::{sync::Arc, time::Duration};
-use tokio_util::sync::CancellationToken;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+use tokio::sync::Notify;
 
 /// Where locks come from: a backend with the in-process queue in front.
 ///
@@ -35,7 +41,7 @@ struct Shared {
     backend: AnyBackend,
     info: Info,
     releases: Releases,
-    closed: CancellationToken,
+    closed: Closed,
 }
 
 impl Locks {
@@ -58,7 +64,7 @@ impl Locks {
             backend,
             info,
             releases,
-            closed: CancellationToken::new(),
+            closed: Closed::default(),
         }))
     }
 
@@ -121,7 +127,7 @@ impl Locks {
     /// # Cancel safety
     /// Dropping this stops the waiting; the locks stay closed.
     pub async fn close(&self) {
-        self.0.closed.cancel();
+        self.0.closed.close();
         self.0.releases.settled().await;
     }
 
@@ -186,7 +192,7 @@ impl Locks {
 
     async fn while_open<T: Send>(&self, work: impl Future<Output = Result<T>> + Send) -> Result<T> {
         let closed = || Error::new(ErrorKind::Closed, "these locks were closed");
-        if self.0.closed.is_cancelled() {
+        if self.0.closed.is_closed() {
             return Err(closed());
         }
         // A lock that is always free must not keep a loop from ever yielding to its runtime.
@@ -194,7 +200,33 @@ impl Locks {
         tokio::select! {
             biased;
             done = work => done,
-            () = self.0.closed.cancelled() => Err(closed()),
+            () = self.0.closed.wait() => Err(closed()),
+        }
+    }
+}
+
+/// Whether these locks are closed. Looked at by every request, so without a lock of its own.
+#[derive(Debug, Default)]
+struct Closed {
+    closed: AtomicBool,
+    closing: Notify,
+}
+
+impl Closed {
+    fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.closing.notify_waiters();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    async fn wait(&self) {
+        // Listens first and looks then: a closing in between is heard.
+        let closing = self.closing.notified();
+        if !self.is_closed() {
+            closing.await;
         }
     }
 }

@@ -34,11 +34,8 @@ impl<R: Record> Table<R> {
     /// Does something with the record of `id`, making one if there is none. The record stays,
     /// whatever is done; so `work` must leave it not over, or let a visit follow.
     pub(super) fn join<T>(&self, id: &LockId, work: impl FnOnce(&mut R) -> T) -> T {
-        let mut records = lock(self.shard(id));
-        match records.get_mut(id) {
-            Some(record) => work(record),
-            None => work(records.entry(id.clone()).or_default()),
-        }
+        // Mostly there is none.
+        work(lock(self.shard(id)).entry(id.clone()).or_default())
     }
 
     /// Does something with the record of `id` if there is one, and removes it if that ended it.

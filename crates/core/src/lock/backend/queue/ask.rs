@@ -117,14 +117,15 @@ impl<B: Backend> Ask<B> {
             (Seat::sole(spot, wish, number, hold), None)
         };
         let spot = &seat.spot;
-        let others = spot.join(|line| {
+        // There is a line: this ask is in it.
+        let others = spot.visit(|line| {
             line.end_ask(wish.mode);
             line.admit(spot, (number, wish.mode, lost), shared.as_ref());
             line.has_waiters()
         });
         // The seat has its own share, so this one is not the last, which would have to give back.
         drop(shared);
-        if others {
+        if others == Some(true) {
             spot.advance();
         }
         seat
