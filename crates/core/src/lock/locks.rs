@@ -117,6 +117,9 @@ impl Locks {
     ///
     /// # Errors
     /// What the server has to say.
+    ///
+    /// # Cancel safety
+    /// Only looks; may be dropped at any time.
     pub async fn doctor(&self) -> Result<Report> {
         self.while_open(self.0.backend.doctor()).await
     }

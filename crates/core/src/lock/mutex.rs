@@ -55,6 +55,9 @@ impl Mutex {
     ///
     /// # Errors
     /// What the server has to say.
+    ///
+    /// # Cancel safety
+    /// Only asks; may be dropped at any time.
     pub async fn holders(&self) -> Result<Holders> {
         self.0.locks().holders(Space::Mutex, self.0.name()?).await
     }
@@ -66,6 +69,9 @@ impl Mutex {
     ///
     /// # Errors
     /// What the server has to say.
+    ///
+    /// # Cancel safety
+    /// Dropped half way, the lock may have been broken or not; that it was to be is logged.
     pub async fn break_lock(&self, why: &str) -> Result<usize> {
         self.0
             .locks()

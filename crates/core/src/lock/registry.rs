@@ -66,6 +66,9 @@ impl Registry {
     /// # Errors
     /// [`Invalid`](ErrorKind::Invalid) if it is not a URL, or its scheme or an option is unknown;
     /// the sentence names those that are known. Otherwise what the server has to say.
+    ///
+    /// # Cancel safety
+    /// Dropped half way, nothing is connected.
     pub async fn connect(&self, url: &str) -> Result<Locks> {
         let url = Url::parse(url).map_err(|error| {
             let message = "this is not a URL: write something like memory: or redis://localhost";

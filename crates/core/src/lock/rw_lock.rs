@@ -127,6 +127,9 @@ impl RwLock {
     ///
     /// # Errors
     /// What the server has to say.
+    ///
+    /// # Cancel safety
+    /// Only asks; may be dropped at any time.
     pub async fn holders(&self) -> Result<Holders> {
         self.0.locks().holders(Space::RwLock, self.0.name()?).await
     }
@@ -136,6 +139,9 @@ impl RwLock {
     ///
     /// # Errors
     /// What the server has to say.
+    ///
+    /// # Cancel safety
+    /// Dropped half way, the lock may have been broken or not; that it was to be is logged.
     pub async fn break_lock(&self, why: &str) -> Result<usize> {
         self.0
             .locks()

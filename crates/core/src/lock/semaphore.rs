@@ -54,6 +54,9 @@ impl Semaphore {
     ///
     /// # Errors
     /// What the server has to say.
+    ///
+    /// # Cancel safety
+    /// Only asks; may be dropped at any time.
     pub async fn holders(&self) -> Result<Holders> {
         self.door
             .locks()
@@ -66,6 +69,9 @@ impl Semaphore {
     ///
     /// # Errors
     /// What the server has to say.
+    ///
+    /// # Cancel safety
+    /// Dropped half way, the lock may have been broken or not; that it was to be is logged.
     pub async fn break_lock(&self, why: &str) -> Result<usize> {
         self.door
             .locks()

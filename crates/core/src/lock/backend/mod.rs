@@ -24,7 +24,7 @@
 //!   in front, but two `Locks` on clones of one backend have two queues.)
 //! * **Deadline.** At least one try, whatever the deadline; `Ok(None)` once it has passed.
 //! * **Cancel safety.** The acquire future may be dropped at any await. Then nothing stays held
-//!   and no waiter stays queued at the server.
+//!   and no waiter stays queued at the server. What only asks may be dropped anyhow.
 //! * **Idempotence.** A request carries its owner id; a server that has already granted it says
 //!   so again. A release frees what that owner holds and nothing else.
 //! * **Validity.** [`Hold::valid_until`] counts from before the request was sent. When it passes,
@@ -112,6 +112,8 @@ pub trait Hold: fmt::Debug + Send + Sync + 'static {
     fn upgrade(&mut self, deadline: Deadline) -> impl Future<Output = Result<bool>> + Send;
 
     /// Gives the grant back. Of a grant that was lost, does nothing, successfully.
+    ///
+    /// The engine never drops this half way; it runs [shielded](Shield).
     fn release(self) -> impl Future<Output = Result<()>> + Send
     where
         Self: Sized;

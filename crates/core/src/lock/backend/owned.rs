@@ -104,7 +104,10 @@ impl Releases {
         Self::default()
     }
 
-    /// Waits until no release is under way.
+    /// Waits until no release is under way, nor a try that may need one.
+    ///
+    /// # Cancel safety
+    /// Dropping this stops the waiting, nothing else.
     pub async fn settled(&self) {
         self.0.close();
         self.0.wait().await;

@@ -1,11 +1,12 @@
 //! The task that owns one connection.
 
 use super::{
-    Batch, Give, KeyOf, Open, Options, Session, Take, Taken, claims::Claim, link::SessionCell,
+    Batch, Give, KeyOf, Open, Options, Session, Take, claims::Claim, link::SessionCell,
+    riders::Riders,
 };
-use crate::lock::{Error, ErrorKind, Instant, Loss, Mode, Result, clock};
+use crate::lock::{Error, ErrorKind, Instant, Loss, Result, clock};
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, VecDeque},
     sync::Arc,
 };
 use tokio::sync::{mpsc, oneshot};
@@ -28,7 +29,7 @@ pub(super) enum Ask<K: std::hash::Hash + Eq> {
 }
 
 impl<K: std::hash::Hash + Eq> Ask<K> {
-    fn key(&self) -> &K {
+    pub(super) fn key(&self) -> &K {
         match self {
             Self::Take { take, .. } => &take.key,
             Self::Give { give, .. } => &give.key,
@@ -36,7 +37,7 @@ impl<K: std::hash::Hash + Eq> Ask<K> {
     }
 }
 
-type Reply<K> = oneshot::Sender<Result<Option<Granted<K>>>>;
+pub(super) type Reply<K> = oneshot::Sender<Result<Option<Granted<K>>>>;
 
 /// A session that is opened by running the future.
 pub(super) fn start<O: Open>(
@@ -84,16 +85,16 @@ fn refuse_all<K: std::hash::Hash + Eq>(
     }
 }
 
-struct Actor<S: Session> {
-    session: S,
-    options: Options,
-    cell: Arc<SessionCell>,
-    asks: mpsc::UnboundedReceiver<Ask<S::Key>>,
-    to_self: mpsc::WeakUnboundedSender<Ask<S::Key>>,
+pub(super) struct Actor<S: Session> {
+    pub(super) session: S,
+    pub(super) options: Options,
+    pub(super) cell: Arc<SessionCell>,
+    pub(super) asks: mpsc::UnboundedReceiver<Ask<S::Key>>,
+    pub(super) to_self: mpsc::WeakUnboundedSender<Ask<S::Key>>,
     /// Asked, and not yet in a batch.
-    pending: VecDeque<Ask<S::Key>>,
-    held: HashMap<S::Key, Vec<Claim<S::Key>>>,
-    idle_since: Instant,
+    pub(super) pending: VecDeque<Ask<S::Key>>,
+    pub(super) held: HashMap<S::Key, Vec<Claim<S::Key>>>,
+    pub(super) idle_since: Instant,
 }
 
 /// A driver that panics ends its session: guards hear of it before the connection and the claims
@@ -115,15 +116,6 @@ impl Drop for Ended {
 
 /// Why a session ended, if not because nobody needs it.
 type End = Option<(Loss, Error)>;
-
-/// What a batch was made of, to be answered.
-struct Riders<K: std::hash::Hash + Eq> {
-    takes: Vec<Taking<K>>,
-    gives: Vec<Giving<K>>,
-}
-
-type Taking<K> = (Take<K>, Option<Claim<K>>, Reply<K>);
-type Giving<K> = (Give<K>, Option<oneshot::Sender<Result<()>>>);
 
 impl<S: Session> Actor<S> {
     fn new(
@@ -246,167 +238,6 @@ impl<S: Session> Actor<S> {
             self.fail_takes(riders.takes, &error);
         }
         (loss, error)
-    }
-
-    fn settle(
-        &mut self,
-        riders: Riders<S::Key>,
-        taken: Vec<Taken<S::Key>>,
-    ) -> Result<(), (Loss, Error)> {
-        let mut tokens: HashMap<_, _> = taken
-            .into_iter()
-            .map(|taken| (taken.key, taken.token))
-            .collect();
-        self.settle_gives(riders.gives);
-        for (take, claim, reply) in riders.takes {
-            let granted = tokens.remove(&take.key);
-            self.settle_take(take, claim, reply, granted);
-        }
-        if tokens.is_empty() {
-            return Ok(());
-        }
-        let message = "the server granted what nobody asked for";
-        Err((
-            Loss::Disconnected,
-            Error::new(ErrorKind::Unexpected, message),
-        ))
-    }
-
-    /// Chooses who rides: in order, no key twice, so that no key is given and taken in one batch.
-    fn board(&mut self) -> Riders<S::Key> {
-        let mut riders = Riders {
-            takes: Vec::new(),
-            gives: Vec::new(),
-        };
-        let mut keys = HashSet::new();
-        let mut later = VecDeque::new();
-        while let Some(ask) = self.pending.pop_front() {
-            if keys.len() >= self.options.batch || keys.contains(ask.key()) {
-                later.push_back(ask);
-                continue;
-            }
-            let key = ask.key().clone();
-            if self.admit(ask, &mut riders) {
-                keys.insert(key);
-            }
-        }
-        self.pending = later;
-        riders
-    }
-
-    /// Puts one ask into the batch; `false` if it is answered without.
-    fn admit(&mut self, ask: Ask<S::Key>, riders: &mut Riders<S::Key>) -> bool {
-        match ask {
-            Ask::Take { take, claim, reply } => {
-                if take.upgrade && !self.upgrade_claim(&take.key) {
-                    let _ = reply.send(Ok(None));
-                    return false;
-                }
-                riders.takes.push((take, claim, reply));
-            }
-            Ask::Give { give, reply } => {
-                if !self.holds(&give) {
-                    if let Some(reply) = reply {
-                        let _ = reply.send(Ok(()));
-                    }
-                    return false;
-                }
-                riders.gives.push((give, reply));
-            }
-        }
-        true
-    }
-
-    fn settle_take(
-        &mut self,
-        take: Take<S::Key>,
-        claim: Option<Claim<S::Key>>,
-        reply: Reply<S::Key>,
-        granted: Option<Option<crate::lock::Token>>,
-    ) {
-        let Some(token) = granted else {
-            // Before the answer: whoever reads it may ask again at once.
-            drop(claim);
-            self.refused(&take);
-            let _ = reply.send(Ok(None));
-            return;
-        };
-        if let Some(claim) = claim {
-            self.held.entry(take.key.clone()).or_default().push(claim);
-        }
-        let give = Give {
-            key: take.key,
-            mode: take.mode,
-            downgrade: take.upgrade,
-        };
-        // What travels gives itself back if nobody reads it.
-        let granted = Granted::new(self.to_self.clone(), give, token);
-        let _ = reply.send(Ok(Some(granted)));
-    }
-
-    fn fail_takes(&mut self, takes: Vec<Taking<S::Key>>, error: &Error) {
-        for (take, claim, reply) in takes {
-            drop(claim);
-            self.refused(&take);
-            let _ = reply.send(Err(error.clone()));
-        }
-    }
-
-    fn refused(&mut self, take: &Take<S::Key>) {
-        if take.upgrade {
-            if let Some(claim) = self.claim(&take.key, Mode::Write) {
-                claim.downgrade();
-            }
-        } else {
-            self.cell.unload();
-        }
-    }
-
-    fn settle_gives(&mut self, gives: Vec<Giving<S::Key>>) {
-        for (give, reply) in gives {
-            if give.downgrade {
-                if let Some(claim) = self.claim(&give.key, Mode::Write) {
-                    claim.downgrade();
-                }
-            } else {
-                self.forget(&give);
-            }
-            if let Some(reply) = reply {
-                let _ = reply.send(Ok(()));
-            }
-        }
-    }
-
-    fn forget(&mut self, give: &Give<S::Key>) {
-        let Some(claims) = self.held.get_mut(&give.key) else {
-            return;
-        };
-        if let Some(at) = claims.iter().position(|claim| claim.mode() == give.mode) {
-            claims.swap_remove(at);
-            self.cell.unload();
-        }
-        if claims.is_empty() {
-            self.held.remove(&give.key);
-        }
-        if self.held.is_empty() {
-            self.idle_since = Instant::now();
-        }
-    }
-
-    fn holds(&mut self, give: &Give<S::Key>) -> bool {
-        self.claim(&give.key, give.mode).is_some()
-    }
-
-    fn upgrade_claim(&mut self, key: &S::Key) -> bool {
-        self.claim(key, Mode::Upgradeable)
-            .is_some_and(Claim::upgrade)
-    }
-
-    fn claim(&mut self, key: &S::Key, mode: Mode) -> Option<&mut Claim<S::Key>> {
-        self.held
-            .get_mut(key)?
-            .iter_mut()
-            .find(|claim| claim.mode() == mode)
     }
 
     /// Guards hear of it before the keys are free: nobody comes in beside a guard that is valid.

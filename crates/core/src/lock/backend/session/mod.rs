@@ -21,6 +21,7 @@ mod claims;
 mod hold;
 mod link;
 mod pool;
+mod riders;
 
 pub use hold::SessionHold;
 pub use pool::Pool;
