@@ -1,5 +1,8 @@
 //! Corners: interleavings that once went wrong, each as the fact that holds now.
 
+// A test says what it expects by unwrapping it, in its helpers too.
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{
@@ -8,25 +11,16 @@ use common::{
     ms,
 };
 use lockwork_core::lock::{
-    Backend, Capability, Deadline, Guarantee, Guard, Hold, Holders, Info, Instant, LockId,
-    LockOptions, Locks, Lost, Memory, Mode, Name, Report, Request, Result, Scope, Token, Wait,
+    Backend, Capability, Deadline, Guarantee, Hold, Holders, Info, LockId, LockOptions, Locks,
+    Memory, Mode, Name, Report, Request, Result, Scope, Wait,
     backend::{
-        Attempt, Owned, Pace, Releases, keeper,
+        Owned, Pace, Releases, keeper,
         queue::Queue,
         session::{Options, Pool, SessionHold},
-        try_each, wait_for_grant,
+        try_each,
     },
 };
-use std::{
-    cell::RefCell,
-    num::NonZeroU32,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::SeqCst},
-        mpsc,
-    },
-    thread,
-};
+use std::{num::NonZeroU32, sync::mpsc, thread};
 use tokio::time::{sleep, timeout};
 
 /// Long enough to be sure that somebody sleeps.
@@ -137,34 +131,6 @@ async fn work_that_ends_after_the_loss_is_an_error() {
     assert!(outcome.is_err() && !guard.is_valid());
 }
 
-thread_local! {
-    static KEPT: RefCell<Option<Guard>> = const { RefCell::new(None) };
-}
-
-#[test]
-fn a_guard_in_a_thread_local_is_released_when_its_thread_ends() {
-    let memory = Memory::new();
-    let locks = Locks::new(memory.clone());
-    thread::spawn(move || {
-        // Touched first, so that it is destroyed after what tokio keeps in this thread.
-        KEPT.with(|kept| kept.take());
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        let guard = runtime.block_on(locks.mutex("x").lock()).unwrap();
-        drop(runtime);
-        KEPT.with(|kept| kept.replace(Some(guard)));
-    })
-    .join()
-    .unwrap();
-    let limit = Instant::now() + ms(5000);
-    while !memory.is_empty() {
-        assert!(!limit.has_passed(), "the lock stayed held");
-        thread::sleep(ms(2));
-    }
-}
-
 #[tokio::test]
 async fn a_lost_share_is_surrendered_all_the_same() {
     let server = Leases::answering([Answer::Fail]);
@@ -188,57 +154,6 @@ async fn a_lost_share_is_surrendered_all_the_same() {
     }
     reader.release().await.unwrap();
     assert_eq!(server.writers(), ["end"], "it was not given back");
-}
-
-/// A grant whose release takes a while.
-#[derive(Debug)]
-struct Slow(Arc<AtomicBool>);
-
-impl Hold for Slow {
-    fn token(&self) -> Option<Token> {
-        None
-    }
-
-    fn lost(&self) -> Lost {
-        Lost::never()
-    }
-
-    fn valid_until(&self) -> Option<Instant> {
-        None
-    }
-
-    async fn upgrade(&mut self, _: Deadline) -> Result<bool> {
-        Ok(false)
-    }
-
-    async fn release(self) -> Result<()> {
-        sleep(ms(200)).await;
-        self.0.store(true, SeqCst);
-        Ok(())
-    }
-}
-
-#[tokio::test]
-async fn whoever_waits_for_releases_waits_for_an_attempt_granted_late() {
-    let released = Arc::new(AtomicBool::new(false));
-    let releases = Releases::new();
-    let pace = Pace {
-        least: ms(5),
-        most: ms(10),
-    };
-    let acquiring = wait_for_grant(Deadline::Never, pace, None, &releases, || {
-        let released = released.clone();
-        async move {
-            sleep(ms(100)).await;
-            Ok(Attempt::Granted(Slow(released)))
-        }
-    });
-    assert!(timeout(ms(20), acquiring).await.is_err());
-    timeout(ms(5000), releases.settled()).await.unwrap();
-    assert!(
-        released.load(SeqCst),
-        "settled while the grant was still held"
-    );
 }
 
 /// The fake database as a backend.

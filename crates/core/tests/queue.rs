@@ -1,5 +1,8 @@
 //! The in-process queue: order, exclusion, passing on, sharing, upgrades, and leaving half way.
 
+// A test says what it expects by unwrapping it, in its helpers too.
+#![allow(clippy::unwrap_used)]
+
 mod remote;
 
 use lockwork_core::lock::{
@@ -251,7 +254,7 @@ async fn passed_on<B: Backend>(queue: &Arc<Queue<B>>, times: usize) -> Vec<u64> 
     let mut seat = get(queue, Mode::Exclusive).await;
     for _ in 0..times {
         tokens.push(seat.token().expect("an exclusive grant has a token").get());
-        let mut next = Box::pin(asked(&queue, ask(Mode::Exclusive, Deadline::Never)));
+        let mut next = Box::pin(asked(queue, ask(Mode::Exclusive, Deadline::Never)));
         assert!(poll_once(&mut next).is_pending());
         drop(seat);
         seat = within(next).await.unwrap().unwrap();

@@ -77,12 +77,20 @@ impl Remote {
     }
 
     pub(crate) fn grants_valid_until(&self, when: Instant) {
-        *self.0.valid_until.lock().unwrap() = Some(when);
+        *self
+            .0
+            .valid_until
+            .lock()
+            .expect("no test panics under this lock") = Some(when);
     }
 
     pub(crate) fn hold_answers(&self) -> Answers {
         let (sender, receiver) = watch::channel(false);
-        *self.0.answers.lock().unwrap() = Some(receiver);
+        *self
+            .0
+            .answers
+            .lock()
+            .expect("no test panics under this lock") = Some(receiver);
         Answers(sender)
     }
 }
@@ -103,7 +111,12 @@ impl Backend for Remote {
 
     async fn acquire(&self, request: Request) -> Result<Option<RemoteHold>> {
         self.0.asks.fetch_add(1, SeqCst);
-        let answers = self.0.answers.lock().unwrap().clone();
+        let answers = self
+            .0
+            .answers
+            .lock()
+            .expect("no test panics under this lock")
+            .clone();
         if let Some(mut answers) = answers {
             answers
                 .wait_for(|gone| *gone)
@@ -118,7 +131,11 @@ impl Backend for Remote {
         if inner.is_none() && !self.0.generous {
             return Ok(None);
         }
-        let valid_until = *self.0.valid_until.lock().unwrap();
+        let valid_until = *self
+            .0
+            .valid_until
+            .lock()
+            .expect("no test panics under this lock");
         Ok(Some(RemoteHold {
             remote: self.clone(),
             inner,
@@ -183,7 +200,7 @@ pub(crate) struct Inside(Mutex<(HashMap<Space, Present>, u32)>);
 
 impl Inside {
     pub(crate) fn enter(&self, mode: Mode) {
-        let mut inside = self.0.lock().unwrap();
+        let mut inside = self.0.lock().expect("no test panics under this lock");
         let (present, most) = &mut *inside;
         let present = present.entry(mode.space()).or_default();
         assert!(present.admits(mode), "{mode:?} came in beside {present:?}");
@@ -192,11 +209,11 @@ impl Inside {
     }
 
     pub(crate) fn leave(&self, mode: Mode) {
-        let mut inside = self.0.lock().unwrap();
+        let mut inside = self.0.lock().expect("no test panics under this lock");
         inside.0.entry(mode.space()).or_default().remove(mode);
     }
 
     pub(crate) fn most_readers(&self) -> u32 {
-        self.0.lock().unwrap().1
+        self.0.lock().expect("no test panics under this lock").1
     }
 }
