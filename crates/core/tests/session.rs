@@ -13,6 +13,7 @@ use common::{
     events::Gate,
     eventually, in_the_act, ms, mutex_id, poll_once,
     spy::{self, GrantsAll},
+    within_thread,
 };
 use lockwork_core::lock::{
     Deadline, Error, ErrorKind, Hold, Instant, Loss, Mode, Name, Request, Result,
@@ -22,7 +23,7 @@ use lockwork_core::lock::{
     },
 };
 use std::{
-    future::Future,
+    future::{Future, IntoFuture},
     pin::{Pin, pin},
     sync::{
         atomic::{AtomicBool, Ordering},
@@ -899,10 +900,14 @@ async fn an_answer_that_nobody_waits_for_is_given_back() {
 #[tokio::test]
 async fn a_session_that_holds_nothing_is_closed_after_a_while() {
     beside(ms(5000), async {
-        let (db, pool) = pool(|options| options.linger = ms(200));
+        let (db, pool) = pool(|options| {
+            options.linger = ms(200);
+            options.ping_every = ms(50);
+        });
         let a = take(&pool, "a", Mode::Exclusive).await;
         let b = take(&pool, "b", Mode::Exclusive).await;
         a.release().await.unwrap();
+        db.pings().reached(6).await; // longer than that, and still in use
         let released_at = Instant::now();
         b.release().await.unwrap();
         db.closed().reached(1).await;
@@ -939,8 +944,34 @@ async fn what_was_released_is_not_lost_with_its_session() {
         a.release().await.unwrap();
         db.closed().reached(1).await;
         assert_eq!(lost.get(), None);
+
+        let a = take(&pool, "a", Mode::Exclusive).await;
+        let b = take(&pool, "b", Mode::Exclusive).await;
+        let (lost, mut waiting) = (a.lost(), a.lost().into_future());
+        assert!(poll_once(&mut waiting).is_pending());
+        a.release().await.unwrap();
+        db.break_all();
+        assert_eq!(b.lost().await, Loss::Disconnected);
+        assert_eq!(lost.get(), None);
+        assert!(poll_once(&mut waiting).is_pending());
     })
     .await;
+}
+
+#[test]
+fn a_session_outlives_the_runtime_it_was_opened_from() {
+    within_thread(ms(10_000), || {
+        let (db, pool) = pool(|_| {});
+        let a = block_on(take(&pool, "a", Mode::Exclusive));
+        // That runtime has ended.
+        assert_eq!(a.lost().get(), None);
+        let b = block_on(take(&pool, "b", Mode::Exclusive));
+        assert_eq!(db.opened().get(), 1);
+        block_on(a.release()).unwrap();
+        assert_eq!(db.held(), ["exclusive mutex:b"]);
+        drop(b);
+        block_on(eventually("b was given back", || db.held().is_empty()));
+    });
 }
 
 #[tokio::test]

@@ -235,6 +235,26 @@ async fn pauses_grow_to_at_most_three_times_the_one_before_and_differ() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_pace_that_makes_no_sense_is_a_pace_all_the_same() {
+    within(ms(600_000), async {
+        for (least, most, longest) in [(ms(50), ms(10), ms(51)), (ms(0), ms(0), ms(2))] {
+            for again_in in [None, Some(ms(0)), Some(ms(20))] {
+                let server = Server {
+                    again_in,
+                    ..Server::granting(20)
+                };
+                let pace = Pace { least, most };
+                assert!(server.wait(Deadline::Never, pace, None).await);
+                let pauses = server.pauses();
+                let bounded = |pause: &Duration| (least.max(ms(1))..=longest).contains(pause);
+                assert!(pauses.iter().all(bounded), "{pauses:?}");
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_time_a_server_names_is_waited_for_within_the_bounds_of_the_pace() {
     within(ms(600_000), async {
         let pace = Pace {

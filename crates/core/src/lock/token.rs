@@ -74,8 +74,8 @@ impl fmt::Display for Token {
 impl std::str::FromStr for Token {
     type Err = std::num::ParseIntError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // By way of the signed type: a token is positive there too.
-        text.parse()
-            .map(|token: NonZeroI64| Self(token.unsigned_abs()))
+        // A token fits the signed type too, where databases keep it.
+        let _: NonZeroI64 = text.parse()?;
+        text.parse().map(Self)
     }
 }

@@ -48,6 +48,8 @@ pub(crate) struct Leases {
     state: Mutex<State>,
     pub(crate) renewals: Count,
     pub(crate) surrenders: Count,
+    /// A surrender passes here before anything is done.
+    pub(crate) surrender: Gate,
     /// A lock passes here after it was taken and before that is told.
     pub(crate) take: Gate,
     /// An upgrade passes here before anything is done.
@@ -128,6 +130,7 @@ impl LeaseServer for Leases {
     }
 
     async fn surrender(&self, lease: Arc<String>) -> Result<()> {
+        self.surrender.pass().await;
         let mut state = self.state();
         state.taken.remove(lease.as_str());
         state.writers.push("end");

@@ -3,7 +3,7 @@
 use super::{LeaseServer, Shared};
 use crate::lock::{
     Deadline, Error, ErrorKind, Instant, LossSignal, Lost, Result, Token,
-    backend::{Hold, upgrade::UpgradeGate},
+    backend::{Hold, Shield, upgrade::UpgradeGate},
 };
 use std::{
     fmt,
@@ -116,22 +116,34 @@ impl<S: LeaseServer> Hold for Leased<S> {
     }
 
     async fn release(self) -> Result<()> {
+        let Self {
+            keeper,
+            number,
+            cell,
+            upgrades,
+            lost,
+            ..
+        } = self;
         // No renewal after the surrender.
-        self.keeper.book().strike(self.number);
-        let surrender = async {
-            self.upgrades.settled().await;
-            self.keeper.server.surrender(self.cell.lease.clone()).await
-        };
+        keeper.book().strike(number);
         // By then it has run out at the server too, by the slowest clock we allow for: whoever
         // waits for it here need not wait for an answer that does not come.
-        let over_at = self.cell.valid_until() + self.cell.time / 25 + Duration::from_millis(10);
+        let over_at = cell.valid_until() + cell.time / 25 + Duration::from_millis(10);
+        let ran_out = lost.get().is_some() || over_at.has_passed();
+        // Shielded, so that it goes on when nobody waits any more: the server may have renewed a
+        // lease without our knowing.
+        let surrender = Shield::new(async move {
+            upgrades.settled().await;
+            keeper.server.surrender(cell.lease.clone()).await
+        });
         match tokio::time::timeout(over_at.remaining(), surrender).await {
-            Ok(surrendered) => surrendered,
-            Err(_) => {
+            Ok(surrendered) if !ran_out => surrendered,
+            Err(_) if !ran_out => {
                 let message =
                     "the server did not answer the release; the lease has run out instead";
                 Err(Error::new(ErrorKind::Unavailable, message))
             }
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 }
