@@ -2,7 +2,7 @@
 
 use super::{
     All, AnyBackend, Error, ErrorKind, Guard, Holders, Info, LockId, LockOptions, Mode, Mutex,
-    Name, Report, Request, Result, RwLock, Semaphore, Space,
+    Name, OwnerId, Report, Request, Result, RwLock, Semaphore, Space,
     backend::{Backend, Releases, queue},
     door::Door,
     max_hold::Grip,
@@ -186,10 +186,13 @@ impl Locks {
                 .with("mode", mode.as_str()));
         }
         Ok(Request {
+            name: name.clone(),
+            mode,
+            owner: OwnerId::random(),
+            deadline: options.wait.deadline(),
             lease: options.lease,
             renew: options.renew,
             releases: self.0.releases.clone(),
-            ..Request::new(name.clone(), mode, options.wait.deadline())
         })
     }
 

@@ -93,6 +93,10 @@ pub trait Backend: fmt::Debug + Send + Sync + 'static {
 ///
 /// It needs no `Drop`: the engine keeps every hold in an [`Owned`] from the moment it exists.
 pub trait Hold: fmt::Debug + Send + Sync + 'static {
+    /// Whether [`Hold::release`] never waits for anything: one poll, on any thread, and it is over.
+    /// Such a hold is released then and there, without a box or a thread to go on on.
+    const AT_ONCE: bool = false;
+
     /// The grant's token; promised for exclusive, write and upgraded grants where the backend has
     /// tokens at all.
     fn token(&self) -> Option<Token>;

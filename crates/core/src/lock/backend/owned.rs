@@ -4,8 +4,8 @@ use super::{Hold, Shield, keeper};
 use crate::lock::{Deadline, Instant, Lost, Result, Token};
 use std::{
     future::Future,
-    pin::Pin,
-    task::{Context, Waker},
+    pin::{Pin, pin},
+    task::{Context, Poll, Waker},
 };
 use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
 
@@ -70,6 +70,7 @@ impl<H: Hold> Hold for Owned<H> {
 
     async fn release(mut self) -> Result<()> {
         match self.hold.take() {
+            Some(hold) if H::AT_ONCE => hold.release().await,
             Some(hold) => self.releases.begin(hold, |released| released).await,
             None => Ok(()),
         }
@@ -79,17 +80,28 @@ impl<H: Hold> Hold for Owned<H> {
 impl<H: Hold> Drop for Owned<H> {
     fn drop(&mut self) {
         let Some(hold) = self.hold.take() else { return };
-        let mut release = self.releases.begin(hold, |released| {
-            if let Err(error) = released {
-                tracing::warn!(%error, "a dropped lock could not be released");
+        let once = &mut Context::from_waker(Waker::noop());
+        if H::AT_ONCE {
+            let mut release = pin!(hold.release());
+            match release.as_mut().poll(once) {
+                Poll::Ready(released) => report(released),
+                Poll::Pending => tracing::error!("a release that is over at once waits: report it"),
             }
-        });
+            return;
+        }
+        let mut release = self.releases.begin(hold, report);
         if keeper::is_out_of_reach() {
             keeper::spawn(release);
             return;
         }
         // If this one poll does not finish it, dropping the shield sends it to the keeper.
-        let _ = Pin::new(&mut release).poll(&mut Context::from_waker(Waker::noop()));
+        let _ = Pin::new(&mut release).poll(once);
+    }
+}
+
+fn report(released: Result<()>) {
+    if let Err(error) = released {
+        tracing::warn!(%error, "a dropped lock could not be released");
     }
 }
 

@@ -204,6 +204,8 @@ impl MemoryHold {
 }
 
 impl Hold for MemoryHold {
+    const AT_ONCE: bool = true;
+
     fn token(&self) -> Option<Token> {
         self.cell.token
     }

@@ -157,6 +157,8 @@ impl<B: Backend> Drop for Departure<B> {
 }
 
 impl<B: Backend> Hold for Seat<B> {
+    const AT_ONCE: bool = B::Hold::AT_ONCE;
+
     fn token(&self) -> Option<Token> {
         match &self.grip {
             Grip::Sole(sole) => sole.hold.token()?.passed(sole.passes),
