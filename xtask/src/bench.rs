@@ -7,6 +7,22 @@ use crate::run;
 
 const MANIFEST: &str = "benches/Cargo.toml";
 
+/// Whether the benchmarks still go with the crates they measure. Nothing is measured.
+pub(crate) fn still_compile(repo: &Repo) -> Outcome {
+    let mut cargo = repo.cargo();
+    cargo
+        .args([
+            "clippy",
+            "--all-targets",
+            "--locked",
+            "--manifest-path",
+            MANIFEST,
+        ])
+        .args(["--", "-D", "warnings"])
+        .env("CARGO_TARGET_DIR", repo.root().join("target/bench"));
+    run::run(&mut cargo)
+}
+
 /// Builds the benchmarks with optimisation and runs them with `args`.
 pub(crate) fn bench(repo: &Repo, args: &[String]) -> Outcome {
     if !repo.root().join(MANIFEST).is_file() {

@@ -652,6 +652,25 @@ async fn a_driver_that_panics_loses_the_holds_of_its_session_and_no_more() {
 }
 
 #[tokio::test]
+async fn a_hold_hears_of_its_loss_before_its_connection_is_gone() {
+    alone(ms(5000), async {
+        for step in [Step::Panic, Step::Deny] {
+            let (db, pool) = pool(|_| {});
+            let a = take(&pool, "a", Mode::Exclusive).await;
+            db.next([step]);
+            db.next_clean_up(CleanUp::Fail);
+            let mut asked: Asked<'_> = Box::pin(ask(&pool, "b", Mode::Exclusive));
+            db.before().close();
+            assert!(poll_once(&mut asked).is_pending());
+            in_the_act(db.before(), &mut pin!(db.closed().reached(1)), |_| {
+                assert_eq!(a.lost().get(), Some(Loss::Disconnected), "{step:?}");
+            });
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_driver_that_panics_while_it_connects_is_asked_to_connect_again() {
     beside(ms(5000), async {
         let (db, pool) = pool(|_| {});

@@ -8,7 +8,7 @@ use crate::mutants;
 use crate::outcome::Outcome;
 use crate::repo::Repo;
 use crate::run::{run, run_within};
-use crate::{test, tree};
+use crate::{bench, test, tree};
 
 /// One stage: its name in the log and what it does.
 pub(crate) struct Stage {
@@ -25,6 +25,7 @@ pub(crate) const STAGES: &[Stage] = &[
     stage("package", package),
     stage("patches", mutants::still_apply),
     stage("tree", |repo| tree::tree(repo, &[])),
+    stage("benches", bench::still_compile),
     stage("test", |repo| test::test(repo, &[])),
     stage("examples", examples),
 ];
