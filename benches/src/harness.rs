@@ -2,8 +2,9 @@
 //!
 //! Subject and floor take turns, round by round, and every other round the floor goes first: what
 //! slows the machine down for a while slows down both. Each turn is a fixed count of operations
-//! after a warm-up of a tenth of it. A side's result is the median over all rounds, and the ratio
-//! is that of the two medians; the least and the greatest ratio of any one round say how much to
+//! after a warm-up of a tenth of it. A side's result is the median over all rounds. The ratio
+//! is the median of the rounds' own, because the two turns of a round share the machine's mood
+//! of the moment; the least and the greatest ratio of any one round say how much to
 //! trust it.
 
 use crate::{
@@ -24,7 +25,7 @@ pub(crate) struct Measured {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
-    pub(crate) of_medians: f64,
+    pub(crate) median: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
 }
@@ -33,7 +34,7 @@ impl Measured {
     /// Whether the bar was met; `None` where there is none.
     pub(crate) fn met(&self) -> Option<bool> {
         match self.cell.bar.as_ref()? {
-            Bar::Ratio(limit) => Some(self.ratio?.of_medians <= *limit),
+            Bar::Ratio(limit) => Some(self.ratio?.median <= *limit),
             Bar::Figure(name, limit) => self
                 .figures()
                 .find(|(figure, _)| figure.name == *name)
@@ -116,7 +117,7 @@ impl Series {
 fn ratio(subject: &[f64], floor: &[f64]) -> Ratio {
     let by_round: Vec<f64> = subject.iter().zip(floor).map(|(s, f)| s / f).collect();
     Ratio {
-        of_medians: stats::median(subject) / stats::median(floor),
+        median: stats::median(&by_round),
         min: stats::min(&by_round),
         max: stats::max(&by_round),
     }

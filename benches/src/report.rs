@@ -73,10 +73,7 @@ fn row(measured: &Measured) -> String {
 }
 
 fn ratio(ratio: Ratio) -> String {
-    format!(
-        "{:.2} ({:.2}–{:.2})",
-        ratio.of_medians, ratio.min, ratio.max
-    )
+    format!("{:.2} ({:.2}–{:.2})", ratio.median, ratio.min, ratio.max)
 }
 
 fn bar(cell: &Cell, bar: &Bar) -> String {

@@ -30,11 +30,15 @@ pub(crate) fn bench(repo: &Repo, args: &[String]) -> Outcome {
             "There is no {MANIFEST} yet, so there is nothing to measure; add the package first."
         )));
     }
+    // All of it first: one binary asks another, which counts allocations in a process of its own.
+    run::run(on_release(repo, "build").arg("--bins"))?;
+    run::run(on_release(repo, "run").arg("--").args(args))
+}
+
+fn on_release(repo: &Repo, verb: &str) -> std::process::Command {
     let mut cargo = repo.cargo();
     cargo
-        .args(["run", "--release", "--locked", "--manifest-path", MANIFEST])
-        .arg("--")
-        .args(args)
+        .args([verb, "--release", "--locked", "--manifest-path", MANIFEST])
         .env("CARGO_TARGET_DIR", repo.root().join("target/bench"));
-    run::run(&mut cargo)
+    cargo
 }

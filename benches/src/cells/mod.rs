@@ -1,7 +1,6 @@
 //! What is measured: one module for each backend or layer, one table of cells in each.
 //!
-//! What all of them share is here: the runtimes, and clocks that run while the allocator does not
-//! count.
+//! What all of them share is here: the runtimes, and the clock.
 
 mod engine;
 mod memory;
@@ -32,25 +31,15 @@ fn two_workers() -> Outcome<Runtime> {
     Ok(Builder::new_multi_thread().worker_threads(2).build()?)
 }
 
-/// Runs `work` with the allocator of this thread not counting: what is left of the count is then
-/// one comparison for each allocation.
-fn uncounted<T>(work: impl FnOnce() -> T) -> T {
-    let mut done = None;
-    allocation_counter::opt_out(|| done = Some(work()));
-    done.expect("it was run")
-}
-
 /// Does `work` so often, one after the other, and yields the nanoseconds each took: [`EACH`].
 fn time_each(
     runtime: &Runtime,
     operations: u64,
     work: impl AsyncFn(u64) -> Outcome<()>,
 ) -> Outcome<Vec<f64>> {
-    uncounted(|| {
-        let begun = Instant::now();
-        runtime.block_on(repeat(operations, work))?;
-        Ok(vec![begun.elapsed().as_nanos() as f64 / operations as f64])
-    })
+    let begun = Instant::now();
+    runtime.block_on(repeat(operations, work))?;
+    Ok(vec![begun.elapsed().as_nanos() as f64 / operations as f64])
 }
 
 /// Does `work` so often; it is told how often it has been done.

@@ -17,7 +17,7 @@ const MOST: Figure = Figure {
 
 /// What three rounds of them come to.
 const RATIO: Ratio = Ratio {
-    of_medians: 4.0,
+    median: 4.0,
     min: 2.0,
     max: 6.0,
 };

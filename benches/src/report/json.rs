@@ -16,7 +16,7 @@ pub(crate) fn json(all: &[Measured], host: &Host) -> String {
 fn object(measured: &Measured, host: &Host) -> Value {
     let cell = measured.cell;
     let floor = cell.floor.as_ref().zip(measured.floor.as_ref());
-    let ratio = |r: Ratio| json!({ "of_medians": r.of_medians, "min": r.min, "max": r.max });
+    let ratio = |r: Ratio| json!({ "median": r.median, "min": r.min, "max": r.max });
     json!({
         "cell": cell.name,
         "subject": side(cell, cell.subject.label, &measured.subject),

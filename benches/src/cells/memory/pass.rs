@@ -3,7 +3,6 @@
 use super::baton::{self, Baton};
 use crate::{
     cell::{Figure, Fold, Outcome, Turns, Unit},
-    cells::uncounted,
     stats,
 };
 use lockwork::{Locks, Memory};
@@ -40,7 +39,7 @@ pub(super) fn floor(runtime: Runtime) -> Outcome<Turns> {
 /// Half of the operations are passes of the one task, half of the other.
 fn passing<B: Baton>(runtime: Runtime, baton: B) -> Turns {
     Box::new(move |operations| {
-        let delays = uncounted(|| runtime.block_on(play(&baton, operations.div_ceil(2))))?;
+        let delays = runtime.block_on(play(&baton, operations.div_ceil(2)))?;
         let at = |percent| stats::percentile(&delays, percent);
         Ok(vec![at(50), at(99)])
     })

@@ -3,7 +3,7 @@
 use super::baton::{self, Baton};
 use crate::{
     cell::{Figure, Fold, Outcome, Turns, Unit},
-    cells::{one_thread, uncounted},
+    cells::one_thread,
 };
 use lockwork::{Locks, Memory};
 use std::{
@@ -35,7 +35,7 @@ pub(super) fn subject() -> Outcome<Turns> {
     let ours = Locks::new(memory.clone()).mutex("crowded");
     let theirs = Locks::new(memory).mutex("crowded");
     Ok(Box::new(move |tasks| {
-        let took = uncounted(|| runtime.block_on(crowd(&theirs, &ours, tasks, &None)))?;
+        let took = runtime.block_on(crowd(&theirs, &ours, tasks, &None))?;
         let seen = Some(Arc::new(AtomicUsize::new(0)));
         runtime.block_on(crowd(&theirs, &ours, tasks, &seen))?;
         let seen = seen.map_or(0, |seen| seen.load(Ordering::Relaxed));
@@ -46,7 +46,7 @@ pub(super) fn subject() -> Outcome<Turns> {
 pub(super) fn floor() -> Outcome<Turns> {
     let (runtime, mutex) = (one_thread()?, Arc::new(tokio::sync::Mutex::new(())));
     Ok(Box::new(move |tasks| {
-        let took = uncounted(|| runtime.block_on(crowd(&mutex, &mutex, tasks, &None)))?;
+        let took = runtime.block_on(crowd(&mutex, &mutex, tasks, &None))?;
         Ok(vec![took.as_nanos() as f64])
     }))
 }

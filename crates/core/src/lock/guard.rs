@@ -155,10 +155,7 @@ impl Guard {
 
     /// The loss, if it has happened, whether or not anybody was told.
     pub(super) fn loss(&self) -> Option<Loss> {
-        self.grip.lost().get().or_else(|| {
-            let expired = self.grip.valid_until().is_some_and(Instant::has_passed);
-            expired.then_some(Loss::Expired)
-        })
+        self.grip.loss()
     }
 
     async fn upgrade_by(&mut self, deadline: Deadline) -> Result<bool> {

@@ -50,6 +50,20 @@ impl Grip {
         }
     }
 
+    /// The loss, if it has happened, whether or not anybody was told.
+    pub(super) fn loss(&self) -> Option<Loss> {
+        let overdue = match self {
+            Self::Timed(timed) if timed.until.has_passed() => Some(Loss::HeldTooLong),
+            Self::Plain(_) | Self::Timed(_) => None,
+        };
+        let expired = || {
+            self.valid_until()
+                .is_some_and(Instant::has_passed)
+                .then_some(Loss::Expired)
+        };
+        self.lost().get().or(overdue).or_else(expired)
+    }
+
     pub(super) async fn upgrade(&mut self, deadline: Deadline) -> Result<bool> {
         match self {
             Self::Plain(hold) => hold.upgrade(deadline).await,

@@ -1,7 +1,7 @@
 //! Release on drop: the one place in lockwork where that happens.
 
 use super::{Hold, Shield, keeper};
-use crate::lock::{Deadline, Instant, Lost, Result, Token};
+use crate::lock::{Deadline, Error, ErrorKind, Instant, Lost, Result, Token};
 use std::{
     future::Future,
     pin::{Pin, pin},
@@ -40,6 +40,14 @@ impl<H: Hold> Owned<H> {
             .expect("a hold is taken out once, by value")
     }
 
+    /// Releases it if that needs no waiting; gives it back otherwise.
+    pub(super) fn release_at_once(mut self) -> Result<Result<()>, Self> {
+        match self.hold.take_if(|_| H::AT_ONCE) {
+            Some(hold) => Ok(at_once(hold)),
+            None => Err(self),
+        }
+    }
+
     fn hold(&self) -> &H {
         self.hold
             .as_ref()
@@ -70,7 +78,7 @@ impl<H: Hold> Hold for Owned<H> {
 
     async fn release(mut self) -> Result<()> {
         match self.hold.take() {
-            Some(hold) if H::AT_ONCE => hold.release().await,
+            Some(hold) if H::AT_ONCE => at_once(hold),
             Some(hold) => self.releases.begin(hold, |released| released).await,
             None => Ok(()),
         }
@@ -80,14 +88,8 @@ impl<H: Hold> Hold for Owned<H> {
 impl<H: Hold> Drop for Owned<H> {
     fn drop(&mut self) {
         let Some(hold) = self.hold.take() else { return };
-        let once = &mut Context::from_waker(Waker::noop());
         if H::AT_ONCE {
-            let mut release = pin!(hold.release());
-            match release.as_mut().poll(once) {
-                Poll::Ready(released) => report(released),
-                Poll::Pending => tracing::error!("a release that is over at once waits: report it"),
-            }
-            return;
+            return report(at_once(hold));
         }
         let mut release = self.releases.begin(hold, report);
         if keeper::is_out_of_reach() {
@@ -95,7 +97,18 @@ impl<H: Hold> Drop for Owned<H> {
             return;
         }
         // If this one poll does not finish it, dropping the shield sends it to the keeper.
-        let _ = Pin::new(&mut release).poll(once);
+        let _ = Pin::new(&mut release).poll(&mut Context::from_waker(Waker::noop()));
+    }
+}
+
+/// Releases what needs no waiting.
+fn at_once<H: Hold>(hold: H) -> Result<()> {
+    match pin!(hold.release()).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(released) => released,
+        Poll::Pending => {
+            let message = "a release that says it needs no waiting waits: report it";
+            Err(Error::new(ErrorKind::Unexpected, message))
+        }
     }
 }
 

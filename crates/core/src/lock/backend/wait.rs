@@ -48,8 +48,8 @@ impl Pace {
 
 /// Tries until granted or until the deadline, with one last try at the deadline.
 ///
-/// Between tries it waits for a hint, for the time the server named, or for the pause of `pace`,
-/// whichever is first. Each try is [shielded](Shield): dropped half way, it goes on to its end and
+/// Between tries it waits for a hint, but not longer than the time the server named, kept within
+/// the bounds of `pace`, or than the next pause of `pace` where it named none. Each try is [shielded](Shield): dropped half way, it goes on to its end and
 /// gives back what it was granted.
 ///
 /// # Cancel safety

@@ -25,7 +25,13 @@ pub(super) trait ErasedHold: fmt::Debug + Send + Sync {
     fn lost(&self) -> Lost;
     fn valid_until(&self) -> Option<Instant>;
     fn upgrade(&mut self, deadline: Deadline) -> BoxFuture<'_, Result<bool>>;
-    fn release(self: Box<Self>) -> BoxFuture<'static, Result<()>>;
+    fn release(self: Box<Self>) -> Release;
+}
+
+/// A release: over, or under way.
+pub(super) enum Release {
+    Over(Result<()>),
+    Begun(BoxFuture<'static, Result<()>>),
 }
 
 /// Makes a [`Backend`] an [`Erased`] one.
@@ -94,7 +100,10 @@ impl<H: Hold> ErasedHold for Owned<H> {
         Box::pin(Hold::upgrade(self, deadline))
     }
 
-    fn release(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
-        Box::pin(async move { Hold::release(*self).await })
+    fn release(self: Box<Self>) -> Release {
+        match self.release_at_once() {
+            Ok(released) => Release::Over(released),
+            Err(owned) => Release::Begun(Box::pin(Hold::release(owned))),
+        }
     }
 }

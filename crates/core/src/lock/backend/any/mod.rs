@@ -2,7 +2,7 @@
 
 mod erased;
 
-use self::erased::{Adapter, Erased, ErasedHold};
+use self::erased::{Adapter, Erased, ErasedHold, Release};
 use super::{Backend, Hold, Releases};
 use crate::lock::{Deadline, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token};
 use std::{fmt, future::Future, sync::Arc};
@@ -75,8 +75,11 @@ impl Hold for AnyHold {
         self.0.upgrade(deadline)
     }
 
-    fn release(self) -> impl Future<Output = Result<()>> + Send {
-        self.0.release()
+    async fn release(self) -> Result<()> {
+        match self.0.release() {
+            Release::Over(released) => released,
+            Release::Begun(release) => release.await,
+        }
     }
 }
 

@@ -55,7 +55,8 @@ enum Upgrade {
 
 /// What becomes of a request that arrives.
 pub(super) enum Entry<B: Backend> {
-    Seat(Owned<Seat<B>>),
+    /// Boxed, so that those who ask need not carry the room for it.
+    Seat(Box<Owned<Seat<B>>>),
     Ask(Ask<B>),
     Wait(Ticket<B>),
     Busy,
@@ -83,7 +84,7 @@ impl<B: Backend> Line<B> {
         match spot.join(|line| line.arrive(&spot, wish, request.deadline.has_passed())) {
             Arrival::Join(shared) => {
                 let seat = Seat::joined(spot.clone(), wish, shared);
-                Entry::Seat(spot.own(seat))
+                Entry::Seat(Box::new(spot.own(seat)))
             }
             Arrival::Ask(interrupted) => Entry::Ask(Ask::new(spot, wish.mode, interrupted)),
             Arrival::Wait(place, turn) => Entry::Wait(Ticket::new(Waiting::new(spot, place), turn)),
