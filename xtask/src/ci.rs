@@ -75,8 +75,8 @@ mod tests {
     fn no_name_chooses_every_stage_in_order() {
         let names: Vec<&str> = choose(&[]).unwrap().iter().map(|s| s.name).collect();
         let order = [
-            "fmt", "clippy", "rustdoc", "features", "package", "patches", "tree", "test",
-            "examples",
+            "fmt", "clippy", "rustdoc", "features", "package", "patches", "tree", "benches",
+            "test", "examples",
         ];
         assert_eq!(names, order);
     }
