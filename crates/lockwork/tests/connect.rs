@@ -56,7 +56,7 @@ async fn an_unknown_option_is_refused_with_those_that_are_known() {
 async fn what_is_not_a_url_is_refused_with_an_example() {
     assert_eq!(
         refusal("localhost").await,
-        "this is not a URL: write something like memory: or redis://localhost"
+        "this is not a URL: write something like file:./locks or redis://localhost"
     );
 }
 

@@ -15,7 +15,12 @@ enum Allowed {
 /// One row for each package of the workspace.
 const TABLE: &[(&str, Allowed)] = &[
     ("lockwork-core", Allowed::Only(&[])),
-    ("lockwork", Allowed::Only(&["lockwork-core"])),
+    ("lockwork-file", Allowed::Only(&["lockwork-core"])),
+    (
+        "lockwork",
+        Allowed::Only(&["lockwork-core", "lockwork-file"]),
+    ),
+    ("lockwork-cli", Allowed::Only(&["lockwork"])),
     ("lockwork-conformance", Allowed::Anything),
     ("xtask", Allowed::Only(&[])),
 ];

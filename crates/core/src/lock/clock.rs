@@ -62,11 +62,16 @@ impl Instant {
         self <= Self::now()
     }
 
-    pub(crate) const fn from_nanos(nanos: u64) -> Self {
+    /// The point that [`Instant::as_nanos`] told of.
+    #[must_use]
+    pub const fn from_nanos(nanos: u64) -> Self {
         Self { nanos }
     }
 
-    pub(crate) const fn as_nanos(self) -> u64 {
+    /// A number for it. On Linux and Android it means the same to every process of one boot, so it
+    /// can be handed to a child; elsewhere, to this process only.
+    #[must_use]
+    pub const fn as_nanos(self) -> u64 {
         self.nanos
     }
 }

@@ -84,6 +84,22 @@ impl Guard {
         self.grip.lost()
     }
 
+    /// Duplicates of the descriptors the grant rests on: one or two for file locks, none elsewhere.
+    ///
+    /// The lock stays taken for as long as any process has one of them open, even after this one
+    /// was killed, until it is [released](Guard::release). So a child that inherits them keeps the
+    /// lock while it lives. They close themselves on `exec` until told otherwise.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unavailable`] when the system gives no more descriptors.
+    #[cfg(unix)]
+    pub fn descriptors(&self) -> Result<Vec<std::os::fd::OwnedFd>> {
+        self.grip.descriptors().map_err(|error| {
+            let message = "no more descriptors: raise the limit of open files";
+            Error::new(ErrorKind::Unavailable, message).because(error)
+        })
+    }
+
     /// Runs `work` for as long as the lock is ours, and drops it when it is lost.
     ///
     /// Validity is asked each time before `work` is polled, so work that was frozen with its

@@ -124,6 +124,20 @@ impl Locks {
         self.while_open(self.0.backend.doctor()).await
     }
 
+    /// Removes what names left behind that nobody has used for `idle`, and says of how many.
+    ///
+    /// Backends do so by themselves now and then; this is for an operator who wants it now. What
+    /// anybody holds or waits for stays, and tokens rise across it.
+    ///
+    /// # Errors
+    /// What the server has to say.
+    ///
+    /// # Cancel safety
+    /// Dropped half way, some is removed and the rest is not.
+    pub async fn collect(&self, idle: Duration) -> Result<usize> {
+        self.while_open(self.0.backend.collect(idle)).await
+    }
+
     /// Refuses new requests, ends waiting ones with [`ErrorKind::Closed`], and waits until every
     /// release under way has arrived. Guards that are still held stay held.
     ///

@@ -50,6 +50,17 @@ impl Grip {
         }
     }
 
+    #[cfg(unix)]
+    pub(super) fn descriptors(&self) -> std::io::Result<Vec<std::os::fd::OwnedFd>> {
+        match self {
+            Self::Plain(hold) => hold.descriptors(),
+            Self::Timed(timed) => timed
+                .cell
+                .read(AnyHold::descriptors)
+                .unwrap_or_else(|| Ok(Vec::new())),
+        }
+    }
+
     /// The loss, if it has happened, whether or not anybody was told.
     pub(super) fn loss(&self) -> Option<Loss> {
         let overdue = match self {

@@ -70,10 +70,7 @@ impl Registry {
     /// # Cancel safety
     /// Dropped half way, nothing is connected.
     pub async fn connect(&self, url: &str) -> Result<Locks> {
-        let url = Url::parse(url).map_err(|error| {
-            let message = "this is not a URL: write something like memory: or redis://localhost";
-            Error::new(ErrorKind::Invalid, message).because(error)
-        })?;
+        let url = parse(url)?;
         match self
             .drivers
             .iter()
@@ -98,6 +95,22 @@ impl Registry {
         };
         error.with("scheme", scheme).with("known", known.join(", "))
     }
+}
+
+/// Reads a URL. The path of a `file:` URL may be relative to the current directory.
+fn parse(text: &str) -> Result<Url> {
+    let refuse = |error| {
+        let message = "this is not a URL: write something like file:./locks or redis://localhost";
+        Error::new(ErrorKind::Invalid, message).because(error)
+    };
+    let url = Url::parse(text).map_err(refuse)?;
+    if url.scheme() != "file" {
+        return Ok(url);
+    }
+    let here = std::env::current_dir().ok();
+    let here = here.and_then(|here| Url::from_directory_path(here).ok());
+    let relative = Url::options().base_url(here.as_ref()).parse(text);
+    relative.map_err(refuse)
 }
 
 /// The options after the `?` of a URL, taken out one by one; what is left over is an error.

@@ -51,10 +51,10 @@ pub use hints::{Hints, Listener};
 pub use owned::{Owned, Releases};
 pub use shield::Shield;
 pub use upgrade::Upgrade;
-pub use wait::{Attempt, Pace, wait_for_grant};
+pub use wait::{Attempt, Pace, wait_for_grant, wait_until};
 
 use super::{Deadline, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token};
-use std::fmt;
+use std::{fmt, time::Duration};
 
 /// A place where locks live. The contract is in the [module's page](self).
 pub trait Backend: fmt::Debug + Send + Sync + 'static {
@@ -87,6 +87,15 @@ pub trait Backend: fmt::Debug + Send + Sync + 'static {
 
     /// Looks at the deployment.
     fn doctor(&self) -> impl Future<Output = Result<Report>> + Send;
+
+    /// Removes what names left behind that nobody has used for `idle`, and says of how many.
+    ///
+    /// Never what anybody holds or waits for, and tokens rise across it. Nothing to do for a
+    /// server whose leftovers end by themselves.
+    fn collect(&self, idle: Duration) -> impl Future<Output = Result<usize>> + Send {
+        let _ = idle;
+        std::future::ready(Ok(0))
+    }
 }
 
 /// One grant, as the backend sees it.
@@ -107,6 +116,16 @@ pub trait Hold: fmt::Debug + Send + Sync + 'static {
     /// Until when the grant is good if nothing more is heard from the server; `None` if it needs
     /// no news.
     fn valid_until(&self) -> Option<Instant>;
+
+    /// Duplicates of the descriptors this grant rests on, where it rests on any: the grant lasts for
+    /// as long as any process has one of them open, or until it is released. None by default.
+    ///
+    /// # Errors
+    /// What the system says, when it gives no more descriptors.
+    #[cfg(unix)]
+    fn descriptors(&self) -> std::io::Result<Vec<std::os::fd::OwnedFd>> {
+        Ok(Vec::new())
+    }
 
     /// Makes an upgradeable reader the writer, once all other readers have left. `false` when the
     /// deadline passed first.

@@ -68,6 +68,11 @@ impl<H: Hold> Hold for Owned<H> {
         self.hold().valid_until()
     }
 
+    #[cfg(unix)]
+    fn descriptors(&self) -> std::io::Result<Vec<std::os::fd::OwnedFd>> {
+        self.hold().descriptors()
+    }
+
     async fn upgrade(&mut self, deadline: Deadline) -> Result<bool> {
         self.hold
             .as_mut()

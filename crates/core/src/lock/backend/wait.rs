@@ -81,8 +81,11 @@ where
     Ok(granted.map(|(hold, _counted)| hold))
 }
 
-/// The same for anything whose drop gives it back.
-pub(super) async fn wait_until<T, Try>(
+/// The same as [`wait_for_grant`] for anything whose drop gives it back: an upgrade, say.
+///
+/// # Cancel safety
+/// As [`wait_for_grant`]. What a try yields after this was dropped is dropped too.
+pub async fn wait_until<T, Try>(
     deadline: Deadline,
     pace: Pace,
     mut listener: Option<Listener>,

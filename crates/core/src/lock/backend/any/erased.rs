@@ -5,7 +5,7 @@ use crate::lock::{
     Deadline, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token,
     backend::{Backend, Hold, Owned, Releases},
 };
-use std::{fmt, future::Future, pin::Pin};
+use std::{fmt, future::Future, pin::Pin, time::Duration};
 
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -17,6 +17,7 @@ pub(super) trait Erased: fmt::Debug + Send + Sync {
     fn holders(&self, id: LockId) -> BoxFuture<'_, Result<Holders>>;
     fn break_lock(&self, id: LockId) -> BoxFuture<'_, Result<usize>>;
     fn doctor(&self) -> BoxFuture<'_, Result<Report>>;
+    fn collect(&self, idle: Duration) -> BoxFuture<'_, Result<usize>>;
 }
 
 /// [`Hold`], object-safe. What is behind the pointer is [`Owned`], so its drop releases.
@@ -24,6 +25,8 @@ pub(super) trait ErasedHold: fmt::Debug + Send + Sync {
     fn token(&self) -> Option<Token>;
     fn lost(&self) -> Lost;
     fn valid_until(&self) -> Option<Instant>;
+    #[cfg(unix)]
+    fn descriptors(&self) -> std::io::Result<Vec<std::os::fd::OwnedFd>>;
     fn upgrade(&mut self, deadline: Deadline) -> BoxFuture<'_, Result<bool>>;
     fn release(self: Box<Self>) -> Release;
 }
@@ -81,6 +84,10 @@ impl<B: Backend> Erased for Adapter<B> {
     fn doctor(&self) -> BoxFuture<'_, Result<Report>> {
         Box::pin(self.backend.doctor())
     }
+
+    fn collect(&self, idle: Duration) -> BoxFuture<'_, Result<usize>> {
+        Box::pin(self.backend.collect(idle))
+    }
 }
 
 impl<H: Hold> ErasedHold for Owned<H> {
@@ -94,6 +101,11 @@ impl<H: Hold> ErasedHold for Owned<H> {
 
     fn valid_until(&self) -> Option<Instant> {
         Hold::valid_until(self)
+    }
+
+    #[cfg(unix)]
+    fn descriptors(&self) -> std::io::Result<Vec<std::os::fd::OwnedFd>> {
+        Hold::descriptors(self)
     }
 
     fn upgrade(&mut self, deadline: Deadline) -> BoxFuture<'_, Result<bool>> {

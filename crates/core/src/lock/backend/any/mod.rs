@@ -5,7 +5,7 @@ mod erased;
 use self::erased::{Adapter, Erased, ErasedHold, Release};
 use super::{Backend, Hold, Releases};
 use crate::lock::{Deadline, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token};
-use std::{fmt, future::Future, sync::Arc};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 /// Any backend, its type forgotten. Cheap to clone; itself a [`Backend`], so layers compose.
 #[derive(Clone)]
@@ -56,6 +56,10 @@ impl Backend for AnyBackend {
     fn doctor(&self) -> impl Future<Output = Result<Report>> + Send {
         self.0.doctor()
     }
+
+    fn collect(&self, idle: Duration) -> impl Future<Output = Result<usize>> + Send {
+        self.0.collect(idle)
+    }
 }
 
 impl Hold for AnyHold {
@@ -69,6 +73,11 @@ impl Hold for AnyHold {
 
     fn valid_until(&self) -> Option<Instant> {
         self.0.valid_until()
+    }
+
+    #[cfg(unix)]
+    fn descriptors(&self) -> std::io::Result<Vec<std::os::fd::OwnedFd>> {
+        self.0.descriptors()
     }
 
     fn upgrade(&mut self, deadline: Deadline) -> impl Future<Output = Result<bool>> + Send {

@@ -219,4 +219,8 @@ impl<B: Backend> Backend for Queue<B> {
     fn doctor(&self) -> impl Future<Output = Result<Report>> + Send {
         self.0.backend.doctor()
     }
+
+    fn collect(&self, idle: Duration) -> impl Future<Output = Result<usize>> + Send {
+        self.0.backend.collect(idle)
+    }
 }

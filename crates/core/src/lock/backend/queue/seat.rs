@@ -180,6 +180,14 @@ impl<B: Backend> Hold for Seat<B> {
         }
     }
 
+    #[cfg(unix)]
+    fn descriptors(&self) -> std::io::Result<Vec<std::os::fd::OwnedFd>> {
+        match &self.grip {
+            Grip::Sole(sole) => sole.hold.descriptors(),
+            Grip::Shared(shared) => shared.hold.descriptors(),
+        }
+    }
+
     async fn upgrade(&mut self, deadline: Deadline) -> Result<bool> {
         super::upgrade::upgrade(self, deadline).await
     }

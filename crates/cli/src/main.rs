@@ -1,0 +1,3 @@
+//! The `lockwork` command.
+
+fn main() {}
