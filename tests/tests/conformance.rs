@@ -2,13 +2,15 @@
 
 use lockwork_conformance::{
     Site,
-    backends::{memory, standin},
+    backends::{file, memory, standin},
     trials, wakeup_delay,
 };
 
 fn main() -> std::process::ExitCode {
     let sites = [
         Site::new("memory", memory::start),
+        Site::new("file", file::told),
+        Site::new("file-poll", file::polling),
         Site::new("lease", standin::lease),
         Site::new("session", standin::session),
     ];

@@ -11,7 +11,7 @@ use crate::run;
 const REQUIRE: &str = "LOCKWORK_REQUIRE";
 
 /// The backends that need nothing a fresh clone does not have.
-const ALWAYS_THERE: &str = "memory,lease,session";
+const ALWAYS_THERE: &str = "memory,file,file-poll,lease,session";
 
 /// Runs every test; `args` go to `cargo test`.
 pub(crate) fn test(repo: &Repo, args: &[String]) -> Outcome {

@@ -11,11 +11,16 @@
 
 pub use lockwork_core::lock::*;
 
+#[cfg(feature = "file")]
+#[doc(inline)]
+pub use lockwork_file as file;
+
 /// Connects to the lock backend that `url` names.
 ///
 /// | URL | locks for | options |
 /// |---|---|---|
 /// | `memory:`, `memory:NAME` | tasks of this process | `tenure` |
+/// | `file:DIRECTORY` | processes of this machine | `tenure`, `idle`, `shared`, `any_fs`, `poll` |
 ///
 /// `tenure` is how long a process may pass a lock among its own tasks before the backend hears of
 /// it again: `20ms` unless said otherwise, `0` for never.
@@ -37,19 +42,21 @@ pub async fn connect(url: &str) -> Result<Locks> {
 /// The backends compiled in. Add your own with [`Registry::with`].
 #[must_use]
 pub fn registry() -> Registry {
-    NOT_YET
-        .into_iter()
-        .fold(Registry::new().with(MEMORY), |registry, scheme| {
-            registry.without(
-                scheme,
-                "this version of lockwork has no backend for this URL scheme yet",
-            )
-        })
+    let registry = Registry::new().with(MEMORY);
+    #[cfg(feature = "file")]
+    let registry = registry.with(file::DRIVER);
+    #[cfg(not(feature = "file"))]
+    let registry = registry.without("file", "file locks need the feature `file` of lockwork");
+    NOT_YET.into_iter().fold(registry, |registry, scheme| {
+        registry.without(
+            scheme,
+            "this version of lockwork has no backend for this URL scheme yet",
+        )
+    })
 }
 
 /// Schemes a user may well try: they get a better sentence than a typing error would.
-const NOT_YET: [&str; 8] = [
-    "file",
+const NOT_YET: [&str; 7] = [
     "postgres",
     "postgresql",
     "sqlserver",

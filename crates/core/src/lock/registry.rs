@@ -162,7 +162,7 @@ impl Query {
         )
     }
 
-    /// The option `key`, a length of time such as `250ms`, `30s`, `5m` or `0`.
+    /// The option `key`, a length of time such as `250ms`, `30s`, `5m`, `2h`, `1d` or `0`.
     ///
     /// # Errors
     /// [`Invalid`](ErrorKind::Invalid) if it is not one.
@@ -214,6 +214,8 @@ fn duration(text: &str) -> Option<Duration> {
         "ms" => Some(Duration::from_millis(number)),
         "s" => Some(Duration::from_secs(number)),
         "m" => number.checked_mul(60).map(Duration::from_secs),
+        "h" => number.checked_mul(60 * 60).map(Duration::from_secs),
+        "d" => number.checked_mul(24 * 60 * 60).map(Duration::from_secs),
         _ => None,
     }
 }

@@ -1,0 +1,345 @@
+//! Trying to take a lock, once or again and again, without ever waiting inside a call.
+//!
+//! | | is taken by locking | and passes |
+//! |---|---|---|
+//! | mutex | `main`, alone | |
+//! | read | `main`, with others | `gate`, with others |
+//! | upgradeable | `intent`, alone | |
+//! | write | `intent`, then `main`, alone | `gate`, alone, until `main` is got |
+//! | upgrade | `main`, alone (`intent` is held) | `gate`, alone, until `main` is got |
+//! | permit | one of the numbered files, alone | `gate`: with others at first, alone by who waits |
+//!
+//! A gate that is shut keeps newcomers out while somebody waits inside. Upgrading takes a further
+//! file and converts no lock: a conversion that fails may have lost what it converted (`flock(2)`).
+
+mod permit;
+mod rise;
+mod step;
+
+pub(crate) use rise::Rise;
+
+use self::{permit::Permit, step::Step};
+use crate::{
+    hold::FileHold,
+    locked::{How, Locked, Target},
+    names::Names,
+    place::Place,
+    record::Record,
+    stamp::{self, Stamp, Who},
+    sys::Access,
+    watch::{self, Watch},
+};
+use lockwork_core::lock::{LockId, LossSignal, Lost, Mode, Request, Result, Token, backend::Pace};
+use rand::RngExt;
+use std::{sync::Arc, time::Duration};
+
+/// What one try brought.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Granted(FileHold),
+    /// Granted, once its record is on the disk.
+    Unsynced(FileHold),
+    Refused(Refusal),
+}
+
+/// Why there is no grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It was free and is left to another client, who waits for what we had last.
+    GaveWay,
+    Busy(Pause),
+}
+
+const BUSY: Refusal = Refusal::Busy(Pause::UntilTold);
+
+/// When to try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// Somebody has it for as long as they like.
+    UntilTold,
+    /// Somebody is just passing.
+    AMoment,
+}
+
+/// What an effort is for.
+#[derive(Clone, Debug)]
+pub(crate) struct Aim {
+    pub(crate) place: Arc<Place>,
+    pub(crate) id: LockId,
+    pub(crate) who: Who,
+}
+
+/// One request's tries. What it keeps in between is let go when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Effort {
+    names: Names,
+    tries: Tries,
+    way: Way,
+    watching: Watching,
+}
+
+/// The files a mode needs, as far as they have been got.
+#[derive(Debug)]
+enum Way {
+    Mutex(Target),
+    Read { gate: Target, main: Target },
+    Upgradeable(Target),
+    Write(Box<Writing>),
+    Permit(Permit),
+}
+
+#[derive(Debug)]
+struct Writing {
+    intent: Step,
+    rise: Rise,
+}
+
+impl Way {
+    fn of(mode: Mode, names: &Names) -> Self {
+        let target = |name| Target::new(name, Access::Write);
+        match mode {
+            Mode::Read => Self::Read {
+                gate: Target::new(names.gate(), Access::Read),
+                main: target(names.main()),
+            },
+            Mode::Write => Self::Write(Box::new(Writing {
+                intent: Step::new(target(names.intent())),
+                rise: Rise::new(names),
+            })),
+            Mode::Upgradeable => Self::Upgradeable(target(names.intent())),
+            Mode::Permit { of } => Self::Permit(Permit::new(names, of.get())),
+            _ => Self::Mutex(target(names.main())),
+        }
+    }
+
+    /// Which files tell a waiter that it is time to try again, and whether any was opened since
+    /// this was last asked.
+    fn watched(&mut self) -> (Vec<Arc<str>>, bool) {
+        let mut targets = match self {
+            Self::Mutex(target) | Self::Upgradeable(target) => vec![target],
+            Self::Read { gate, main } => vec![gate, main],
+            Self::Write(writing) => vec![writing.intent.target(), writing.rise.main()],
+            Self::Permit(permit) => vec![permit.gate()],
+        };
+        let reopened = targets
+            .iter_mut()
+            .fold(false, |any, target| target.take_reopened() | any);
+        let names = targets.iter().map(|target| target.name().clone());
+        (names.collect(), reopened)
+    }
+}
+
+impl Effort {
+    pub(crate) fn new(place: Arc<Place>, request: &Request) -> Self {
+        let id = request.id();
+        let names = Names::of(&id);
+        let who = Who {
+            owner: request.owner,
+            mode: request.mode,
+        };
+        Self {
+            way: Way::of(request.mode, &names),
+            names,
+            tries: Tries {
+                aim: Aim { place, id, who },
+                telling: Lost::signal(),
+                waits: !request.deadline.has_passed(),
+                waiting: false,
+            },
+            watching: Watching::default(),
+        }
+    }
+
+    /// One try.
+    pub(crate) fn attempt(&mut self) -> Result<Outcome> {
+        let tries = &mut self.tries;
+        if tries.telling.1.get().is_some() {
+            // What was kept is gone.
+            tries.telling = Lost::signal();
+            self.way = Way::of(tries.aim.who.mode, &self.names);
+        }
+        match &mut self.way {
+            Way::Mutex(main) => tries.mutex(main),
+            Way::Read { gate, main } => tries.read(gate, main),
+            Way::Upgradeable(intent) => tries.upgradeable(intent),
+            Way::Write(writing) => tries.write(writing),
+            Way::Permit(permit) => tries.permit(permit),
+        }
+    }
+
+    /// One try of somebody who waits. Before it gives a busy answer it sees to being told.
+    pub(crate) fn attempt_again(&mut self) -> Result<Outcome> {
+        self.tries.waiting = true;
+        let outcome = self.attempt()?;
+        if !matches!(outcome, Outcome::Refused(BUSY)) {
+            return Ok(outcome);
+        }
+        let (names, reopened) = self.way.watched();
+        if !reopened {
+            return Ok(outcome);
+        }
+        self.watching.begin(&self.tries.aim, &names);
+        // What happened before anybody watched was not told.
+        self.attempt()
+    }
+
+    /// How long to wait at most before the next try.
+    pub(crate) fn longest(&mut self, pause: Pause) -> Duration {
+        self.watching.longest(pause)
+    }
+}
+
+/// Who tries, and how.
+#[derive(Debug)]
+struct Tries {
+    aim: Aim,
+    telling: (LossSignal, Lost),
+    /// Whether the request waits if it must.
+    waits: bool,
+    /// Whether it has begun to.
+    waiting: bool,
+}
+
+impl Tries {
+    fn mutex(&self, main: &mut Target) -> Result<Outcome> {
+        Ok(match self.signed(main)? {
+            Ok((locked, stamp)) => granted(self.hold(locked, None, Some(stamp.token)), stamp.sync),
+            Err(refusal) => Outcome::Refused(refusal),
+        })
+    }
+
+    fn upgradeable(&self, intent: &mut Target) -> Result<Outcome> {
+        Ok(match self.signed(intent)? {
+            // No token, so nothing that must be on the disk.
+            Ok((locked, _)) => Outcome::Granted(self.hold(locked, None, None)),
+            Err(refusal) => Outcome::Refused(refusal),
+        })
+    }
+
+    fn read(&self, gate: &mut Target, main: &mut Target) -> Result<Outcome> {
+        let place = &self.aim.place;
+        let Some(passing) = gate.try_lock(place, How::WithOthers, None)? else {
+            return Ok(Outcome::Refused(BUSY));
+        };
+        let signal = Some(&self.telling.0);
+        let Some(locked) = main.try_lock(place, How::WithOthers, signal)? else {
+            return Ok(Outcome::Refused(BUSY));
+        };
+        drop(passing);
+        Ok(Outcome::Granted(self.hold(locked, None, None)))
+    }
+
+    fn write(&self, writing: &mut Writing) -> Result<Outcome> {
+        if !writing.intent.is_taken() {
+            match self.signed(writing.intent.target())? {
+                Ok((locked, _)) => writing.intent.keep(locked),
+                Err(refusal) => return Ok(Outcome::Refused(refusal)),
+            }
+        }
+        let (main, stamp) = match writing.rise.attempt(&self.aim, &self.telling.0)? {
+            Ok(risen) => risen,
+            Err(pause) => return Ok(Outcome::Refused(Refusal::Busy(pause))),
+        };
+        let hold = self.hold(main, writing.intent.take(), Some(stamp.token));
+        Ok(granted(hold, stamp.sync))
+    }
+
+    fn permit(&self, permit: &mut Permit) -> Result<Outcome> {
+        let got = permit.attempt(&self.aim, &self.telling.0, self.waiting)?;
+        let Some((locked, bell)) = got else {
+            return Ok(Outcome::Refused(BUSY));
+        };
+        let mut hold = self.hold(locked, None, None);
+        hold.ring_afterwards(bell);
+        Ok(Outcome::Granted(hold))
+    }
+
+    /// Locks `target` alone and writes into it who took it.
+    ///
+    /// A process that has just let go would always win against one that must first be woken. So a
+    /// newcomer leaves a lock alone that its own client had last and that somebody waits for.
+    fn signed(&self, target: &mut Target) -> Result<Result<(Locked, Stamp), Refusal>> {
+        let place = &self.aim.place;
+        let Some(locked) = target.try_lock(place, How::Alone, Some(&self.telling.0))? else {
+            leave_mark(target, self.waits);
+            return Ok(Err(BUSY));
+        };
+        let page = stamp::read(locked.opened())?;
+        let ours = |record: &Record| record.client == place.client;
+        let newcomer = self.waits && !self.waiting;
+        if newcomer && page.someone_waits() && page.newest().is_some_and(ours) {
+            return Ok(Err(Refusal::GaveWay));
+        }
+        let stamp = stamp::write(place, &locked, &page, self.aim.who)?;
+        if page.someone_waits() && self.waiting {
+            // Whoever still waits leaves its mark again at its next try.
+            stamp::mark(locked.opened(), false);
+        }
+        Ok(Ok((locked, stamp)))
+    }
+
+    fn hold(&self, first: Locked, second: Option<Locked>, token: Option<Token>) -> FileHold {
+        FileHold::new(self.aim.clone(), first, second, token, self.telling.clone())
+    }
+}
+
+/// Tells whoever has it that somebody waits.
+fn leave_mark(target: &Target, waits: bool) {
+    if let Some(opened) = target.opened().filter(|_| waits) {
+        stamp::mark(opened, true);
+    }
+}
+
+const fn granted(hold: FileHold, sync: bool) -> Outcome {
+    if sync {
+        Outcome::Unsynced(hold)
+    } else {
+        Outcome::Granted(hold)
+    }
+}
+
+/// The files a waiter is told of.
+#[derive(Debug, Default)]
+pub(crate) struct Watching {
+    /// Empty if nothing can be told.
+    watches: Vec<Watch>,
+    /// The last pause of who is told nothing.
+    pause: Duration,
+}
+
+/// How long a waiter who is told does not look for itself, at most.
+const LONGEST: Duration = Duration::from_secs(1);
+/// The same for one who is told nothing.
+const LONGEST_UNTOLD: Duration = Duration::from_millis(50);
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// The bounds of all that.
+pub(crate) const PACE: Pace = Pace {
+    least: SHORTEST,
+    most: LONGEST,
+};
+
+impl Watching {
+    /// Watches `names` instead of what was watched before. All of them or none: whoever is told of
+    /// half must look as often as who is told nothing.
+    pub(crate) fn begin(&mut self, aim: &Aim, names: &[Arc<str>]) {
+        let watch = |name: &Arc<str>| {
+            let path = aim.place.path().join(&**name);
+            watch::file(&aim.place, &path, &aim.id)
+        };
+        let watches: Option<Vec<_>> = names.iter().map(watch).collect();
+        self.watches = watches.unwrap_or_default();
+    }
+
+    /// How long to wait at most before the next try.
+    pub(crate) fn longest(&mut self, pause: Pause) -> Duration {
+        match pause {
+            Pause::AMoment => SHORTEST,
+            Pause::UntilTold if self.watches.is_empty() => {
+                self.pause = (self.pause * 2).clamp(SHORTEST, LONGEST_UNTOLD);
+                rand::rng().random_range(self.pause / 2..=self.pause)
+            }
+            Pause::UntilTold => rand::rng().random_range(LONGEST * 2 / 3..=LONGEST),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Taking a lock away from everybody: its files are removed, and whoever comes makes new ones.
+
+use crate::{
+    errors::refused,
+    floor, holders,
+    place::{Opened, Place},
+    stamp,
+    sys::Access,
+};
+use lockwork_core::lock::{LockId, Result};
+use std::{io, sync::Arc};
+
+/// So many grants may be made between looking at the last number and removing the file.
+const MARGIN: u64 = 1 << 16;
+
+/// Breaks `id`; how many held it.
+pub(crate) fn break_lock(place: &Arc<Place>, id: &LockId) -> Result<usize> {
+    let held = holders::of(place, id)?.holders.len();
+    for name in holders::files(place, id)? {
+        if let Some(opened) = place.open_existing(&name, Access::Read)? {
+            remove(place, &opened)?;
+        }
+    }
+    // Ours need not wait to be told.
+    place.check_all();
+    Ok(held)
+}
+
+/// Removes a file that somebody may hold. The next one of its name begins above its numbers.
+fn remove(place: &Arc<Place>, opened: &Opened) -> Result<()> {
+    floor::raise(place, last(opened)? + MARGIN)?;
+    match place.current().directory.remove(&opened.name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(refused(error, &opened.path));
+        }
+        _ => {}
+    }
+    // From here on nobody is granted anything in it: they see that it is not in place.
+    floor::raise(place, last(opened)? + 1)
+}
+
+fn last(opened: &Opened) -> Result<u64> {
+    let page = stamp::read(opened)?;
+    Ok(page.newest().map_or(0, |record| record.counter))
+}

@@ -1,0 +1,113 @@
+//! Who holds a lock: the kernel knows which files are locked, the records say by whom.
+
+use crate::{
+    kernel::{Kernel, Lock},
+    locked::{self, How},
+    machine::machine,
+    names::Names,
+    place::{Opened, Place},
+    record::Record,
+    stamp,
+    sys::Access,
+};
+use lockwork_core::lock::{Holder, Holders, LockId, Mode, OwnerId, Result, Space, Token};
+use std::sync::Arc;
+
+pub(crate) fn of(place: &Arc<Place>, id: &LockId) -> Result<Holders> {
+    let kernel = Kernel::ask(place)?;
+    let mut holders = Vec::new();
+    for name in files(place, id)? {
+        let Some(opened) = place.open_existing(&name, Access::Read)? else {
+            continue;
+        };
+        let record = stamp::read(&opened)?.newest().cloned();
+        for lock in locks_on(&kernel, &opened, record.as_ref())? {
+            holders.extend(holder(lock, record.as_ref(), signed_by(id, &name)));
+        }
+    }
+    // A writer has two files and is one holder.
+    if holders.iter().any(|holder| holder.mode == Mode::Write) {
+        holders.retain(|holder| holder.mode == Mode::Write);
+        holders.truncate(1);
+    }
+    Ok(Holders::new(holders, Vec::new()))
+}
+
+/// The files that are held by whoever holds the lock. Gates are only passed.
+pub(crate) fn files(place: &Place, id: &LockId) -> Result<Vec<Arc<str>>> {
+    let names = Names::of(id);
+    Ok(match id.space {
+        Space::Mutex => vec![names.main()],
+        Space::RwLock => vec![names.main(), names.intent()],
+        _ => {
+            let gate = names.gate();
+            let mut permits = place.list(names.stem())?;
+            permits.retain(|name| *name != gate);
+            permits
+        }
+    })
+}
+
+fn locks_on(kernel: &Kernel, opened: &Opened, record: Option<&Record>) -> Result<Vec<Lock>> {
+    let known = kernel.on(opened.facts.identity);
+    // A process in another name space of process ids is hidden from us; a try tells. Only then,
+    // for it is in the way of others' tries while it lasts.
+    let elsewhere = |record: &&Record| record.process_space != machine().process_space;
+    let hidden = record.filter(elsewhere).is_some();
+    if known.is_empty()
+        && (hidden || !kernel.tells())
+        && !locked::try_lock(opened, How::WithOthers)?
+    {
+        return Ok(vec![Lock {
+            alone: true,
+            process: None,
+        }]);
+    }
+    Ok(known)
+}
+
+/// Which mode's holder signs a file.
+fn signed_by(id: &LockId, name: &str) -> fn(Mode) -> bool {
+    match id.space {
+        Space::Mutex => |mode| mode == Mode::Exclusive,
+        // A writer who still waits has the intent, and is told by nothing else.
+        Space::RwLock if *name == *Names::of(id).intent() => |mode| mode == Mode::Upgradeable,
+        Space::RwLock => |mode| mode == Mode::Write,
+        _ => |mode| matches!(mode, Mode::Permit { .. }),
+    }
+}
+
+fn holder(lock: Lock, record: Option<&Record>, signed: fn(Mode) -> bool) -> Option<Holder> {
+    if !lock.alone {
+        return Some(reader(lock));
+    }
+    let record = record.filter(|record| signed(record.mode))?;
+    // Whoever has locked the file and not yet signed it is on its way in, or waits.
+    if lock
+        .process
+        .is_some_and(|process| process != record.process)
+    {
+        return None;
+    }
+    let mut holder = Holder::new(record.owner, record.mode);
+    holder.token = record
+        .mode
+        .has_token()
+        .then(|| Token::from_server(record.counter))
+        .flatten();
+    holder.since = Some(record.taken_at());
+    holder.client = Some(match record.host.as_str() {
+        "" => format!("process {}", record.process),
+        host => format!("{host}, process {}", record.process),
+    });
+    Some(holder)
+}
+
+/// Readers sign nothing: several have the file at once. The kernel knows their process.
+fn reader(lock: Lock) -> Holder {
+    let mut owner = [0; 16];
+    owner[..4].copy_from_slice(&lock.process.unwrap_or(0).to_be_bytes());
+    let mut holder = Holder::new(OwnerId::from_bytes(owner), Mode::Read);
+    holder.client = lock.process.map(|process| format!("process {process}"));
+    holder
+}

@@ -1,0 +1,23 @@
+//! What is asked of the operating system, one file for each kind of it.
+
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(not(unix), path = "other.rs")]
+mod imp;
+
+pub(crate) use imp::*;
+
+/// How a lock file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// To be locked and written. Whoever watches the file is told when it is closed.
+    Write,
+    /// To be locked. Nobody is told when it is closed.
+    Read,
+}
+
+/// Whether a file that is not there is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Make,
+    Leave,
+}
