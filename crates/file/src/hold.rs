@@ -139,7 +139,13 @@ impl Upgrade {
     }
 
     async fn attempt(&self) -> Result<Attempt<(Locked, Stamp)>> {
-        match self.rise()? {
+        let tried = self.rise()?;
+        // What the upgrade began from may be gone since.
+        self.aim.place.check(&Names::of(&self.aim.id).intent());
+        if let Some(loss) = self.telling.1.get() {
+            return Err(loss.into());
+        }
+        match tried {
             Attempt::Granted((main, stamp)) if stamp.sync => {
                 let synced = crate::disk::wait(move || sync(&main).map(|()| main));
                 Ok(Attempt::Granted((synced.await?, stamp)))
@@ -152,10 +158,7 @@ impl Upgrade {
         // Nothing that can panic runs under this lock.
         let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
         let (rise, watching) = &mut *tries;
-        let (signal, lost) = &self.telling;
-        if let Some(loss) = lost.get() {
-            return Err(loss.into());
-        }
+        let (signal, _) = &self.telling;
         let mut tried = rise.attempt(&self.aim, signal)?;
         if tried
             .as_ref()

@@ -240,6 +240,11 @@ impl Tries {
             Ok(risen) => risen,
             Err(pause) => return Ok(Outcome::Refused(Refusal::Busy(pause))),
         };
+        // The intent may be from an earlier try, and gone since.
+        self.aim.place.check(writing.intent.target().name());
+        if self.telling.1.get().is_some() {
+            return Ok(Outcome::Refused(Refusal::Busy(Pause::AMoment)));
+        }
         let hold = self.hold(main, writing.intent.take(), Some(stamp.token));
         Ok(granted(hold, stamp.sync))
     }
