@@ -5,9 +5,9 @@ use crate::{
     floor, holders,
     place::{Opened, Place},
     stamp,
-    sys::Access,
+    sys::{self, Access},
 };
-use lockwork_core::lock::{LockId, Result};
+use lockwork_core::lock::{Error, ErrorKind, LockId, Result};
 use std::{io, sync::Arc};
 
 /// So many grants may be made between looking at the last number and removing the file.
@@ -15,6 +15,10 @@ const MARGIN: u64 = 1 << 16;
 
 /// Breaks `id`; how many held it.
 pub(crate) fn break_lock(place: &Arc<Place>, id: &LockId) -> Result<usize> {
+    if !sys::REMOVES {
+        let message = "file locks cannot be broken on this system: end the process that holds it";
+        return Err(Error::new(ErrorKind::Unsupported, message));
+    }
     let held = holders::of(place, id)?.holders.len();
     for name in holders::files(place, id)? {
         if let Some(opened) = place.open_existing(&name, Access::Read)? {

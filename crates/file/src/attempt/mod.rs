@@ -26,7 +26,7 @@ use crate::{
     place::Place,
     record::Record,
     stamp::{self, Stamp, Who},
-    sys::Access,
+    sys::{self, Access},
     watch::{self, Watch},
 };
 use lockwork_core::lock::{LockId, LossSignal, Lost, Mode, Request, Result, Token, backend::Pace};
@@ -328,11 +328,12 @@ impl Watching {
     /// Watches `names` instead of what was watched before. All of them or none: whoever is told of
     /// half must look as often as who is told nothing.
     pub(crate) fn begin(&mut self, aim: &Aim, names: &[Arc<str>]) {
-        let watch = |name: &Arc<str>| {
-            let path = aim.place.path().join(&**name);
-            watch::file(&aim.place, &path, &aim.id)
-        };
-        let watches: Option<Vec<_>> = names.iter().map(watch).collect();
+        let paths = names.iter().map(|name| aim.place.path().join(&**name));
+        // Nobody waits for a file that nobody has made yet.
+        let there = paths.filter(|path| sys::facts_at(path).is_ok_and(|facts| facts.is_some()));
+        let watches: Option<Vec<_>> = there
+            .map(|path| watch::file(&aim.place, &path, &aim.id))
+            .collect();
         self.watches = watches.unwrap_or_default();
     }
 

@@ -6,6 +6,12 @@ mod imp;
 
 pub(crate) use imp::*;
 
+/// Compiled here too, so that a change elsewhere does not break it unseen.
+#[cfg(all(test, unix))]
+#[path = "other.rs"]
+#[allow(dead_code)]
+mod other;
+
 /// How a lock file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {

@@ -16,6 +16,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+/// Whether files are removed at all.
+pub(crate) const REMOVES: bool = true;
+
 /// Which file it is, whatever it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
