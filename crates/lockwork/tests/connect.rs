@@ -26,12 +26,12 @@ async fn everybody_who_connects_to_one_memory_url_shares_its_locks() {
 async fn an_unknown_scheme_is_refused_with_those_that_are_known() {
     assert_eq!(
         refusal("zookeeper://localhost").await,
-        "no backend answers to this URL scheme (scheme=zookeeper, known=memory)"
+        "no backend answers to this URL scheme (scheme=zookeeper, known=memory, file)"
     );
     assert_eq!(
         refusal("redis://user:secret@localhost").await,
         "this version of lockwork has no backend for this URL scheme yet \
-         (scheme=redis, known=memory)"
+         (scheme=redis, known=memory, file)"
     );
 }
 
@@ -61,13 +61,44 @@ async fn what_is_not_a_url_is_refused_with_an_example() {
 }
 
 #[tokio::test]
+async fn a_file_url_may_be_relative_to_the_current_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    std::env::set_current_dir(&directory).unwrap();
+    let here = connect("file:./locks").await.unwrap();
+    let path = directory.path().canonicalize().unwrap().join("locks");
+    let there = connect(&format!("file://{}?tenure=0", path.display()));
+    let there = there.await.unwrap();
+    let _guard = here.mutex("x").lock().await.unwrap();
+    assert!(there.mutex("x").try_lock().await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_file_url_with_a_host_is_refused_with_an_example() {
+    assert_eq!(
+        refusal("file://locks").await,
+        "a file URL names a directory and no host: write file:./locks, or \
+         file:///var/lib/app/locks with three slashes (host=locks)"
+    );
+}
+
+#[tokio::test]
 async fn the_readme_says_of_each_backend_what_it_says_of_itself() {
     let readme = include_str!("../README.md");
     let yes = |can: bool| if can { "yes" } else { "no" };
-    for (url, reach, rests) in [("memory:", "tasks of this process", "the process")] {
+    let directory = tempfile::tempdir().unwrap();
+    let file = format!("file://{}", directory.path().display());
+    for (shown, url, reach, rests) in [
+        ("memory:", "memory:", "tasks of this process", "the process"),
+        (
+            "file:DIR",
+            &file,
+            "processes of this machine",
+            "the process, and its file",
+        ),
+    ] {
         let can = connect(url).await.unwrap().info().capability;
         let row = format!(
-            "| `{url}` | {reach} | {rests} | {} | {} | {} | {} |",
+            "| `{shown}` | {reach} | {rests} | {} | {} | {} | {} |",
             yes(can.rw_lock),
             yes(can.upgradeable),
             yes(can.semaphore),
