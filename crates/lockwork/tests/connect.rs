@@ -66,8 +66,8 @@ async fn a_file_url_may_be_relative_to_the_current_directory() {
     std::env::set_current_dir(&directory).unwrap();
     let here = connect("file:./locks").await.unwrap();
     let path = directory.path().canonicalize().unwrap().join("locks");
-    let there = connect(&format!("file://{}?tenure=0", path.display()));
-    let there = there.await.unwrap();
+    let absolute = format!("file://{}?tenure=0", path.display());
+    let there = connect(&absolute).await.unwrap();
     let _guard = here.mutex("x").lock().await.unwrap();
     assert!(there.mutex("x").try_lock().await.unwrap().is_none());
 }
