@@ -1,14 +1,13 @@
 //! Taking a lock away from everybody: its files are removed, and whoever comes makes new ones.
 
 use crate::{
-    errors::refused,
     floor, holders,
     place::{Opened, Place},
     stamp,
     sys::{self, Access},
 };
 use lockwork_core::lock::{Error, ErrorKind, LockId, Result};
-use std::{io, sync::Arc};
+use std::sync::Arc;
 
 /// So many grants may be made between looking at the last number and removing the file.
 const MARGIN: u64 = 1 << 16;
@@ -33,12 +32,7 @@ pub(crate) fn break_lock(place: &Arc<Place>, id: &LockId) -> Result<usize> {
 /// Removes a file that somebody may hold. The next one of its name begins above its numbers.
 fn remove(place: &Arc<Place>, opened: &Opened) -> Result<()> {
     floor::raise(place, last(opened)? + MARGIN)?;
-    match place.current().directory.remove(&opened.name) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(refused(error, &opened.path));
-        }
-        _ => {}
-    }
+    opened.remove()?;
     // From here on nobody is granted anything in it: they see that it is not in place.
     floor::raise(place, last(opened)? + 1)
 }

@@ -6,6 +6,7 @@ use crate::{
     errors::refused,
     floor,
     locked::{How, Target},
+    names::GATE,
     place::Place,
     stamp,
     sys::{self, Access},
@@ -55,12 +56,14 @@ pub(crate) fn sweep(place: &Arc<Place>, idle: Duration) -> Result<usize> {
     if !sys::REMOVES {
         return Ok(0);
     }
-    let names = place.list("")?;
-    let mut left = names.len();
+    let mut names = place.list("")?;
+    // The files of one lock come together, its gate last.
+    names.sort_unstable_by(|one, other| sort_key(one).cmp(&sort_key(other)));
+    let mut removed = 0;
     let mut covered = 0;
-    for name in &names {
-        match remove_if_idle(place, name, idle, &mut covered) {
-            Ok(removed) => left -= usize::from(removed),
+    for files in names.chunk_by(|one, other| stem(one) == stem(other)) {
+        match sweep_lock(place, files, idle, &mut covered) {
+            Ok(of_lock) => removed += of_lock,
             // What is no lock file of ours stays, and the rest is swept all the same.
             Err(error) if error.kind() == ErrorKind::Invalid => {
                 tracing::warn!(%error, "a file in the lock directory is left alone");
@@ -68,10 +71,43 @@ pub(crate) fn sweep(place: &Arc<Place>, idle: Duration) -> Result<usize> {
             Err(error) => return Err(error),
         }
     }
-    if left == 0 {
+    if removed == names.len() {
         floor::remove_if_idle(place, idle)?;
     }
-    Ok(names.len() - left)
+    Ok(removed)
+}
+
+/// Removes the files of one lock if none was used; how many. Its gate goes last and only if all
+/// others went: holders have it open without locking it, to tell when they leave.
+fn sweep_lock(
+    place: &Arc<Place>,
+    files: &[Arc<str>],
+    idle: Duration,
+    covered: &mut u64,
+) -> Result<usize> {
+    for name in files {
+        let path = place.path().join(&**name);
+        let facts = sys::facts_at(&path).map_err(|error| refused(error, &path))?;
+        if facts.is_some_and(|facts| !is_idle(facts.modified, idle)) {
+            return Ok(0);
+        }
+    }
+    for (removed, name) in files.iter().enumerate() {
+        if !remove_if_idle(place, name, idle, covered)? {
+            return Ok(removed);
+        }
+    }
+    Ok(files.len())
+}
+
+/// What the names of one lock's files have in common: no lock's has a dot before its end.
+fn stem(name: &str) -> &str {
+    name.split('.').next().unwrap_or_default()
+}
+
+fn sort_key(name: &str) -> (&str, bool, &str) {
+    let rest = &name[stem(name).len()..];
+    (stem(name), rest == GATE, rest)
 }
 
 /// Removes one file, if it is idle and nobody has it. `covered` is how high the floor is.
@@ -82,12 +118,6 @@ fn remove_if_idle(
     covered: &mut u64,
 ) -> Result<bool> {
     let path = place.path().join(&**name);
-    let facts = sys::facts_at(&path).map_err(|error| refused(error, &path))?;
-    // What is no lock file is not ours to remove.
-    let ours = facts.is_some_and(|facts| facts.regular && is_idle(facts.modified, idle));
-    if !ours {
-        return Ok(false);
-    }
     let mut target = Target::existing(name.clone(), Access::Write);
     let Some(locked) = target.try_lock(place, How::Alone, None)? else {
         return Ok(false);
@@ -103,8 +133,7 @@ fn remove_if_idle(
         *covered = last.max(stamp::now());
         floor::raise(place, *covered)?;
     }
-    let removed = place.current().directory.remove(name);
-    removed.map_err(|error| refused(error, &path))?;
+    opened.remove()?;
     Ok(true)
 }
 

@@ -95,8 +95,7 @@ pub(crate) fn remove_if_idle(place: &Arc<Place>, idle: Duration) -> Result<()> {
     if stamp::now() <= floor.saturating_add(idle) {
         return Ok(());
     }
-    let removed = place.current().directory.remove(NAME);
-    removed.map_err(|error| refused(error, &opened.path))
+    opened.remove()
 }
 
 fn lock(place: &Arc<Place>) -> Result<Locked> {

@@ -7,12 +7,16 @@ use crate::{
     names::Names,
     place::Opened,
     stamp::Stamp,
+    sys::Access,
 };
 use lockwork_core::lock::{
     Deadline, Error, ErrorKind, Instant, LossSignal, Lost, Mode, Result, Token,
     backend::{Attempt, Hold, wait_until},
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 /// A lock held in a directory. It lasts until it is released, its process ends, or its file is
 /// taken away.
@@ -25,6 +29,8 @@ pub struct FileHold {
     bell: Option<Opened>,
     token: Option<Token>,
     telling: (LossSignal, Lost),
+    /// Whether somebody else may have its files open too.
+    lent: AtomicBool,
 }
 
 impl FileHold {
@@ -42,6 +48,7 @@ impl FileHold {
             bell: None,
             token,
             telling,
+            lent: AtomicBool::new(false),
         }
     }
 
@@ -81,6 +88,7 @@ impl Hold for FileHold {
         let locked = std::iter::once(&self.first).chain(&self.second);
         let files = locked.map(|locked| &locked.opened().file);
         let files = files.chain(self.bell.as_ref().map(|bell| &bell.file));
+        self.lent.store(true, Ordering::Relaxed);
         files.map(|file| file.try_clone().map(Into::into)).collect()
     }
 
@@ -105,16 +113,29 @@ impl Hold for FileHold {
     }
 
     async fn release(self) -> Result<()> {
-        let Self {
-            first,
-            second,
-            bell,
-            ..
-        } = self;
-        let first = first.unlock();
-        let second = second.map_or(Ok(()), Locked::unlock);
-        drop(bell);
-        first.and(second)
+        let files = [Some(self.first), self.second];
+        let names: Vec<_> = if self.lent.into_inner() {
+            let names = files
+                .iter()
+                .flatten()
+                .map(|file| file.opened().name.clone());
+            names
+                .chain(self.bell.iter().map(|bell| bell.name.clone()))
+                .collect()
+        } else {
+            Vec::new()
+        };
+        let mut unlocked = Ok(());
+        for file in files.into_iter().flatten() {
+            unlocked = unlocked.and(file.unlock());
+        }
+        drop(self.bell);
+        // What somebody else has open is not closed, and who waits is not told. So it is opened
+        // and closed once more.
+        for name in names {
+            drop(self.aim.place.open_existing(&name, Access::Write));
+        }
+        unlocked
     }
 }
 

@@ -10,6 +10,9 @@ use std::sync::Arc;
 /// What every lock file's name ends in.
 pub(crate) const SUFFIX: &str = ".lock";
 
+/// What a gate's name ends in.
+pub(crate) const GATE: &str = ".gate.lock";
+
 /// How much of a lock's name is shown.
 const SHOWN: usize = 32;
 
@@ -51,7 +54,7 @@ impl Names {
 
     /// The file that everybody passes on the way in, and that a waiter shuts.
     pub(crate) fn gate(&self) -> Arc<str> {
-        format!("{}.gate{SUFFIX}", self.stem).into()
+        format!("{}{GATE}", self.stem).into()
     }
 
     /// The file of a semaphore's permit.

@@ -46,9 +46,23 @@ pub(crate) struct Current {
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) file: File,
+    /// Where it was opened.
+    current: Arc<Current>,
     pub(crate) name: Arc<str>,
     pub(crate) path: PathBuf,
     pub(crate) facts: Facts,
+}
+
+impl Opened {
+    /// Removes it, from where it was opened: by now its path may lead to another file.
+    pub(crate) fn remove(&self) -> Result<()> {
+        match self.current.directory.remove(&self.name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(refused(error, &self.path))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Place {
@@ -103,10 +117,8 @@ impl Place {
     ) -> Result<Option<Opened>> {
         let path = self.path.join(&**name);
         let shared = self.options.shared;
-        let opened = self
-            .current()
-            .directory
-            .open_file(name, access, missing, shared);
+        let current = self.current();
+        let opened = current.directory.open_file(name, access, missing, shared);
         let (file, facts) = match opened {
             Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -115,6 +127,7 @@ impl Place {
         self.inspect(&facts, &path)?;
         Ok(Some(Opened {
             file,
+            current,
             name: name.clone(),
             path,
             facts,
