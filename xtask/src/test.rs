@@ -11,7 +11,8 @@ use crate::run;
 const REQUIRE: &str = "LOCKWORK_REQUIRE";
 
 /// The backends that need nothing a fresh clone does not have.
-const ALWAYS_THERE: &str = "memory,lease,session";
+const ALWAYS_THERE: &str = "memory,memory+trace,memory+retry,memory+prefix,memory+metrics,\
+                            memory+delays,memory+deaf,lease,session";
 
 /// Runs every test; `args` go to `cargo test`.
 pub(crate) fn test(repo: &Repo, args: &[String]) -> Outcome {

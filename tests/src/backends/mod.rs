@@ -1,4 +1,5 @@
 //! How the suite reaches each backend.
 
+pub mod layered;
 pub mod memory;
 pub mod standin;
