@@ -1,7 +1,7 @@
 //! Asking again when the server could not be reached, but not for ever.
 
 use super::Layer;
-use crate::lock::{Backend, Deadline, Error, Holders, Info, LockId, Report, Request, Result};
+use crate::lock::{Backend, Deadline, Error, Holders, Info, LockId, Name, Report, Request, Result};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use std::{future::Future, time::Duration};
 
@@ -10,7 +10,7 @@ use std::{future::Future, time::Duration};
 ///
 /// Three times unless told otherwise: after 500 ms, 1 s and 2 s, each with up to as much again on
 /// top, so that many programs do not come back at once. Each retry is a `tracing` event at `warn`
-/// with its number, the pause and the error.
+/// with the lock, its number, the pause and the error.
 ///
 /// * A lock that is **busy** is no error and is never retried.
 /// * No pause goes **past the deadline** of the request; then the error comes back at once. So what
@@ -92,6 +92,7 @@ impl Retry {
     async fn run<T: Send, Try>(
         &self,
         what: &'static str,
+        lock: Option<&Name>,
         deadline: Deadline,
         mut attempt: impl FnMut() -> Try + Send,
     ) -> Result<T>
@@ -101,7 +102,8 @@ impl Retry {
         for (number, pause) in (1_u64..).zip(self.pauses.build()) {
             match attempt().await {
                 Err(error) if is_worth_a(pause, &error, deadline) => {
-                    tracing::warn!(retry = number, ?pause, %error, "{what} failed and is tried again");
+                    let lock = lock.map(tracing::field::display);
+                    tracing::warn!(lock, retry = number, ?pause, %error, "{what} failed and is tried again");
                     tokio::time::sleep(pause).await;
                 }
                 done => return done,
@@ -139,18 +141,25 @@ impl<B: Backend> Backend for Retried<B> {
 
     async fn acquire(&self, request: Request) -> Result<Option<B::Hold>> {
         let attempt = || self.inner.acquire(request.clone());
-        self.retry.run("acquiring", request.deadline, attempt).await
+        let name = Some(&request.name);
+        self.retry
+            .run("acquiring", name, request.deadline, attempt)
+            .await
     }
 
     async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<B::Hold>>> {
         let attempt = || self.inner.acquire_all(requests.clone());
         let deadline = earliest(&requests);
-        self.retry.run("acquiring several", deadline, attempt).await
+        self.retry
+            .run("acquiring several", None, deadline, attempt)
+            .await
     }
 
     async fn holders(&self, id: &LockId) -> Result<Holders> {
         let attempt = || self.inner.holders(id);
-        self.retry.run("looking", Deadline::Never, attempt).await
+        self.retry
+            .run("looking", Some(&id.name), Deadline::Never, attempt)
+            .await
     }
 
     fn break_lock(&self, id: &LockId) -> impl Future<Output = Result<usize>> + Send {
@@ -159,12 +168,16 @@ impl<B: Backend> Backend for Retried<B> {
 
     async fn doctor(&self) -> Result<Report> {
         let attempt = || self.inner.doctor();
-        self.retry.run("the doctor", Deadline::Never, attempt).await
+        self.retry
+            .run("the doctor", None, Deadline::Never, attempt)
+            .await
     }
 
     async fn collect(&self, idle: Duration) -> Result<usize> {
         let attempt = || self.inner.collect(idle);
-        self.retry.run("collecting", Deadline::Never, attempt).await
+        self.retry
+            .run("collecting", None, Deadline::Never, attempt)
+            .await
     }
 }
 
