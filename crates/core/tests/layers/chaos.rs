@@ -218,7 +218,7 @@ async fn work(locks: Locks, task: usize) -> usize {
 
 async fn release_somehow(taken: Result<Option<Guard>>, number: usize) -> bool {
     match taken {
-        Ok(Some(guard)) if number % 7 == 0 => guard.release().await.is_ok(),
+        Ok(Some(guard)) if number.is_multiple_of(7) => guard.release().await.is_ok(),
         Ok(guard) => {
             tokio::task::yield_now().await;
             guard.is_some()
@@ -341,7 +341,7 @@ async fn no_two_guards_are_valid_at_once_under_chaos_below_the_queue() {
                     let guard = Arc::new(guard);
                     witness.enter(guard.clone());
                     // Some stay until they are lost, or would have been.
-                    tokio::time::sleep(ms(if number % 10 == 0 { 4 } else { 0 })).await;
+                    tokio::time::sleep(ms(if number.is_multiple_of(10) { 4 } else { 0 })).await;
                     witness.leave(&guard);
                 }
             })
