@@ -334,7 +334,7 @@ async fn no_two_guards_are_valid_at_once_under_chaos_below_the_queue() {
         let tasks = (0..8).map(|task| {
             let (mutex, witness) = (locks[task % 2].mutex("a"), witness.clone());
             tokio::spawn(async move {
-                for number in 0..150 {
+                for number in 0..150_u32 {
                     let Ok(guard) = mutex.lock().await else {
                         continue;
                     };

@@ -9,7 +9,7 @@ use std::{future::Future, time::Duration};
 /// Puts a prefix in front of every name.
 ///
 /// Guards and errors of [`Locks`](crate::lock::Locks) show the name that was asked for, without the
-/// prefix; the server, and whoever looks at it, sees both.
+/// prefix, and so does the audit log of a broken one; the server, and whoever looks at it, sees both.
 ///
 /// ```
 /// use lockwork_core::lock::{Locks, Memory, layers::Prefix};
