@@ -298,6 +298,18 @@ async fn a_doomed_upgrade_ends_with_the_loss() {
     .await;
 }
 
+/// Stays until it is lost, if it will be, and then until somebody comes in, if anybody does.
+async fn outstay(guard: &Guard, witness: &Witness) {
+    let doomed = tokio::time::timeout(ms(5), guard.lost().into_future()).await;
+    let met = witness.met_lost.load(Relaxed);
+    for _ in 0..50 {
+        if doomed.is_err() || witness.met_lost.load(Relaxed) > met {
+            return;
+        }
+        tokio::time::sleep(ms(1)).await;
+    }
+}
+
 /// Guards of one lock, each looked at by whoever comes in after it.
 #[derive(Default)]
 struct Witness {
@@ -330,7 +342,14 @@ impl Witness {
 async fn no_two_guards_are_valid_at_once_under_chaos_below_the_queue() {
     beside(ms(60_000), async {
         let (memory, witness) = (Memory::new(), Arc::new(Witness::default()));
-        let locks = [7, 8].map(|seed| Locks::new(heavy(seed).deaf(ms(1)).layer(memory.clone())));
+        let locks = [7, 8].map(|seed| {
+            Locks::new(
+                heavy(seed)
+                    .lose(0.5, ms(2))
+                    .deaf(ms(1))
+                    .layer(memory.clone()),
+            )
+        });
         let tasks = (0..8).map(|task| {
             let (mutex, witness) = (locks[task % 2].mutex("a"), witness.clone());
             tokio::spawn(async move {
@@ -340,8 +359,9 @@ async fn no_two_guards_are_valid_at_once_under_chaos_below_the_queue() {
                     };
                     let guard = Arc::new(guard);
                     witness.enter(guard.clone());
-                    // Some stay until they are lost, or would have been.
-                    tokio::time::sleep(ms(if number.is_multiple_of(10) { 4 } else { 0 })).await;
+                    if number.is_multiple_of(5) {
+                        outstay(&guard, &witness).await;
+                    }
                     witness.leave(&guard);
                 }
             })
