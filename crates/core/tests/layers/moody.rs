@@ -23,6 +23,7 @@ struct State {
     script: Mutex<VecDeque<Answer>>,
     asked: Mutex<Vec<Asked>>,
     keeps: AtomicBool,
+    forgets: AtomicBool,
 }
 
 /// What an operation meets instead of the memory behind this.
@@ -76,6 +77,16 @@ impl Moody {
     /// From now on a release is done and says that it was not.
     pub(crate) fn fail_releases(&self) {
         self.0.keeps.store(true, SeqCst);
+    }
+
+    /// Everybody loses what they hold.
+    pub(crate) fn forget(&self) {
+        self.0.memory.forget_everything();
+    }
+
+    /// From now on a lock is lost in the act of being given back.
+    pub(crate) fn forget_on_release(&self) {
+        self.0.forgets.store(true, SeqCst);
     }
 
     /// `true` if the script says that it is busy.
@@ -181,6 +192,9 @@ impl Hold for MoodyHold {
     }
 
     async fn release(self) -> Result<()> {
+        if self.moody.0.forgets.load(SeqCst) {
+            self.moody.forget();
+        }
         self.inner.release().await?;
         if self.moody.0.keeps.load(SeqCst) {
             return Err(Error::new(ErrorKind::Unavailable, "not in the mood"));
