@@ -206,6 +206,36 @@ async fn closing_one_closes_all_and_waits_for_every_release() {
     .await;
 }
 
+/// A layer whose holds are its own and not those of what is below.
+struct Instead(Ledger);
+
+impl<B: Backend> Layer<B> for Instead {
+    type Layered = Grants;
+    fn layer(self, _: B) -> Grants {
+        Grants(self.0)
+    }
+}
+
+#[tokio::test]
+async fn closing_waits_for_what_only_a_layer_knows_to_release() {
+    beside(ms(5000), async {
+        let ledger = Ledger::default();
+        let plain = Locks::new(Memory::new());
+        let guard = plain.layer(Instead(ledger.clone())).mutex("a").lock().await;
+        ledger.release.close();
+        drop(guard.unwrap());
+        let mut closing = Box::pin(plain.close());
+        assert!(
+            poll_once(&mut closing).is_pending(),
+            "a release is under way"
+        );
+        ledger.release.open();
+        closing.await;
+        assert_eq!(ledger.released.get(), 1);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_layer_goes_around_what_has_no_type_any_more() {
     let any = AnyBackend::new(Memory::new());
