@@ -45,6 +45,8 @@ pub enum Promise {
     Order,
     /// The server knows who waits.
     KnowsWaiters,
+    /// Names of every length reach the server: nothing is put in front of them.
+    WholeNames,
 }
 
 /// What a server remembers.

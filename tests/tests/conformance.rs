@@ -1,16 +1,28 @@
 //! The conformance suite on every backend there is: `cargo test --test conformance -- memory::`.
 
+use lockwork::{
+    Locks,
+    layers::{Chaos, Metrics, Prefix, Retry, Trace},
+};
 use lockwork_conformance::{
     Site,
-    backends::{file, memory, standin},
+    backends::{file, layered, memory, standin},
     trials, wakeup_delay,
 };
+use std::time::Duration;
 
 fn main() -> std::process::ExitCode {
     let sites = [
         Site::new("memory", memory::start),
+        Site::new("memory+trace", || layered::around(memory::start, trace)),
+        Site::new("memory+retry", || layered::around(memory::start, retry)),
+        Site::new("memory+prefix", || layered::renaming(memory::start, prefix)),
+        Site::new("memory+metrics", || layered::around(memory::start, metrics)),
+        Site::new("memory+delays", || layered::around(memory::start, delays)),
+        Site::new("memory+deaf", memory::deaf),
         Site::new("file", file::told),
         Site::new("file-poll", file::polling),
+        Site::new("file+layers", || layered::around(file::told, several)),
         Site::new("lease", standin::lease),
         Site::new("session", standin::session),
     ];
@@ -23,4 +35,29 @@ fn main() -> std::process::ExitCode {
     }
     let taker = env!("CARGO_BIN_EXE_taker").into();
     libtest_mimic::run(&args, trials(&sites, taker)).exit_code()
+}
+
+fn trace(locks: &Locks) -> Locks {
+    locks.layer(Trace::new())
+}
+
+fn retry(locks: &Locks) -> Locks {
+    locks.layer(Retry::new())
+}
+
+fn prefix(locks: &Locks) -> Locks {
+    locks.layer(Prefix::new("suite/").expect("a prefix"))
+}
+
+fn metrics(locks: &Locks) -> Locks {
+    locks.layer(Metrics::new())
+}
+
+fn several(locks: &Locks) -> Locks {
+    metrics(&retry(&trace(locks)))
+}
+
+/// Late, but by less than the cases wait between those who must come in order.
+fn delays(locks: &Locks) -> Locks {
+    locks.layer(Chaos::new(5).delay(0.1, Duration::from_millis(3)))
 }

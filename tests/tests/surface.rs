@@ -1,6 +1,7 @@
 //! What the public types are, besides what they do: a guard that stops being `Send` is a breaking
 //! change nobody sees.
 
+use lockwork::layers::{Chaos, Metrics, Prefix, Retry, Trace};
 use lockwork::{
     All, AnyBackend, AnyHold, Error, Guard, Guards, Instant, LockId, LockOptions, Locks, Lost,
     Memory, Mutex, Name, Registry, Request, RwLock, Semaphore, Token,
@@ -14,6 +15,7 @@ fn every_public_type_crosses_threads() {
     crosses_threads::<All>();
     crosses_threads::<AnyBackend>();
     crosses_threads::<AnyHold>();
+    crosses_threads::<Chaos>();
     crosses_threads::<Error>();
     crosses_threads::<Guard>();
     crosses_threads::<Guards>();
@@ -22,11 +24,15 @@ fn every_public_type_crosses_threads() {
     crosses_threads::<Locks>();
     crosses_threads::<Lost>();
     crosses_threads::<Memory>();
+    crosses_threads::<Metrics>();
     crosses_threads::<Mutex>();
+    crosses_threads::<Prefix>();
     crosses_threads::<Registry>();
     crosses_threads::<Request>();
+    crosses_threads::<Retry>();
     crosses_threads::<RwLock>();
     crosses_threads::<Semaphore>();
+    crosses_threads::<Trace>();
 }
 
 #[test]

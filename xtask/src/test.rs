@@ -11,7 +11,8 @@ use crate::run;
 const REQUIRE: &str = "LOCKWORK_REQUIRE";
 
 /// The backends that need nothing a fresh clone does not have.
-const ALWAYS_THERE: &str = "memory,file,file-poll,lease,session";
+const ALWAYS_THERE: &str = "memory,memory+trace,memory+retry,memory+prefix,memory+metrics,\
+                            memory+delays,memory+deaf,file,file-poll,file+layers,lease,session";
 
 /// Runs every test; `args` go to `cargo test`.
 pub(crate) fn test(repo: &Repo, args: &[String]) -> Outcome {

@@ -6,6 +6,7 @@
 //! | taking a lock | [`Locks`], [`Mutex`], [`RwLock`], [`Semaphore`], [`All`] |
 //! | what holding it means | [`Guard`], [`Lost`], [`Token`] |
 //! | choosing a backend by URL | [`connect`], [`registry`] |
+//! | retries, traces, metrics, faults for tests | [`layers`] |
 //! | what a backend can do | [`Info`], [`Capability`] |
 //! | writing a backend | [`backend`] |
 

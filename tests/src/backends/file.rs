@@ -86,7 +86,7 @@ impl Harness for InDirectory {
     }
 
     fn promises(&self, promise: Promise) -> bool {
-        promise == Promise::WriterPreference
+        matches!(promise, Promise::WriterPreference | Promise::WholeNames)
     }
 
     fn takeover(&self) -> Duration {

@@ -1,22 +1,49 @@
-//! The memory backend: clients are handles on one place.
+//! The memory backend: clients are handles on one place. Also as a server would be that is slow and
+//! never tells anybody when to ask again.
 
 use crate::{BoxFuture, Harness, Promise, Residue, Started};
-use lockwork::{Locks, Memory, Result};
+use lockwork::{
+    Locks, Memory, Result,
+    layers::{Chaos, Layer},
+};
 use std::{sync::Arc, time::Duration};
 
-struct InMemory(Memory);
+struct InMemory {
+    place: Memory,
+    chaos: Option<Chaos>,
+}
 
 /// A place of its own.
 ///
 /// # Errors
 /// Never.
 pub fn start() -> Started {
-    Ok(Arc::new(InMemory(Memory::new())))
+    let place = Memory::new();
+    Ok(Arc::new(InMemory { place, chaos: None }))
+}
+
+/// A place of its own behind a [`Chaos`] that delays and tells nobody anything: below the queue,
+/// which has to make do with that.
+///
+/// # Errors
+/// Never.
+pub fn deaf() -> Started {
+    let late = Duration::from_millis(4);
+    let pause = Duration::from_millis(2);
+    let chaos = Chaos::new(11).delay(0.2, late).deaf(pause);
+    Ok(Arc::new(InMemory {
+        place: Memory::new(),
+        chaos: Some(chaos),
+    }))
 }
 
 impl Harness for InMemory {
     fn client(&self, tenure: Duration) -> BoxFuture<'_, Result<Locks>> {
-        let locks = Locks::with_tenure(self.0.clone(), tenure);
+        let place = self.place.clone();
+        let locks = match self.chaos {
+            None => Locks::with_tenure(place, tenure),
+            Some(chaos) => Locks::with_tenure(chaos.layer(place), tenure),
+        };
         Box::pin(std::future::ready(Ok(locks)))
     }
 
@@ -26,19 +53,20 @@ impl Harness for InMemory {
 
     fn sever(&self) -> Option<BoxFuture<'_, ()>> {
         Some(Box::pin(async {
-            self.0.forget_everything();
+            self.place.forget_everything();
         }))
     }
 
     fn mute(&self) {}
 
     fn residue(&self) -> Option<Residue> {
-        let locks = self.0.len();
+        let locks = self.place.len();
         Some(Residue { locks, waiters: 0 })
     }
 
-    fn promises(&self, _: Promise) -> bool {
-        true
+    fn promises(&self, promise: Promise) -> bool {
+        // Who is deaf asks now and then, so the place knows neither waiters nor their order.
+        self.chaos.is_none() || promise == Promise::WholeNames
     }
 
     fn takeover(&self) -> Duration {

@@ -85,9 +85,9 @@ impl Harness for StandIn {
         })
     }
 
-    fn promises(&self, _: Promise) -> bool {
+    fn promises(&self, promise: Promise) -> bool {
         // Sessions here are asked and never wait, so the server knows of no order among them.
-        matches!(self.kind, Kind::Lease)
+        matches!(self.kind, Kind::Lease) || promise == Promise::WholeNames
     }
 
     fn takeover(&self) -> Duration {

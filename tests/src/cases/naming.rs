@@ -1,13 +1,14 @@
 //! Names: which can be, and which are the same.
 
-use super::{Case, case};
-use crate::Context;
+use super::{Case, Need, case};
+use crate::{Context, Promise};
 use lockwork::ErrorKind;
 
 pub(super) fn list() -> Vec<Case> {
     vec![
         case!(names_that_differ_in_any_byte_are_different_locks).every_view(),
         case!(names_that_cannot_be_are_refused_with_a_sentence),
+        case!(the_longest_name_is_a_name).needs(&[Need::Promise(Promise::WholeNames)]),
         case!(each_primitive_has_a_name_space_of_its_own),
     ]
 }
@@ -84,8 +85,12 @@ async fn names_that_cannot_be_are_refused_with_a_sentence(cx: Context) {
             assert_eq!(error.kind(), ErrorKind::Invalid);
         }
     }
-    let longest = "x".repeat(1024);
-    assert!(locks.mutex(&longest).try_lock().await.unwrap().is_some());
+}
+
+async fn the_longest_name_is_a_name(cx: Context) {
+    let (locks, longest) = (cx.client().await, "x".repeat(1024));
+    let _guard = locks.mutex(&longest).lock().await.unwrap();
+    assert!(locks.mutex(&longest).try_lock().await.unwrap().is_none());
 }
 
 async fn each_primitive_has_a_name_space_of_its_own(cx: Context) {

@@ -5,6 +5,7 @@ use super::{
     Name, OwnerId, Report, Request, Result, RwLock, Semaphore, Space,
     backend::{Backend, Releases, queue},
     door::Door,
+    layers::Layer,
     max_hold::Grip,
 };
 use std::{
@@ -41,7 +42,7 @@ struct Shared {
     backend: AnyBackend,
     info: Info,
     releases: Releases,
-    closed: Closed,
+    closed: Arc<Closed>,
 }
 
 impl Locks {
@@ -64,7 +65,33 @@ impl Locks {
             backend,
             info,
             releases,
-            closed: Closed::default(),
+            closed: Arc::default(),
+        }))
+    }
+
+    /// The same locks with a layer around them, outside the queue: see [`layers`](super::layers).
+    ///
+    /// Both exclude each other and are closed together; [`Locks::close`] of either waits for the
+    /// releases of both. What the locks are and can do, [`Locks::info`], no layer changes.
+    ///
+    /// ```
+    /// use lockwork_core::lock::{Locks, Memory, layers::{Prefix, Retry}};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> lockwork_core::lock::Result<()> {
+    /// let locks = Locks::new(Memory::new());
+    /// let billing = locks.layer(Retry::new()).layer(Prefix::new("billing/")?);
+    /// let _guard = billing.mutex("nightly").lock().await?;
+    /// assert!(locks.mutex("billing/nightly").try_lock().await?.is_none());
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn layer(&self, layer: impl Layer<AnyBackend>) -> Self {
+        let layered = layer.layer(self.0.backend.clone());
+        Self(Arc::new(Shared {
+            backend: AnyBackend::counted(layered, self.0.releases.clone()),
+            info: self.0.info,
+            releases: self.0.releases.clone(),
+            closed: self.0.closed.clone(),
         }))
     }
 

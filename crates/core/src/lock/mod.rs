@@ -28,6 +28,10 @@
 //!
 //! [`Info`] says for each backend how far its locks reach and what they rest on.
 //!
+//! # Layers
+//!
+//! What is the same for every backend and not everybody wants goes around it: [`layers`].
+//!
 //! # Dropping
 //!
 //! Every acquire future may be dropped at any await: nothing stays locked and nobody stays queued.
@@ -46,6 +50,7 @@ mod holder;
 mod id;
 mod in_line;
 mod info;
+pub mod layers;
 mod locks;
 mod lost;
 mod max_hold;
@@ -60,6 +65,7 @@ mod request;
 mod rw_lock;
 mod semaphore;
 mod table;
+mod timed;
 mod token;
 
 pub use all::All;
