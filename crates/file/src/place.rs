@@ -186,6 +186,8 @@ impl Place {
         let current = open_directory(&self.path, self.options)?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(current);
         self.watch_directory();
+        // What is held in the old one is lost, and with its watch goes what that had to tell.
+        self.check_all();
         Ok(())
     }
 
