@@ -144,11 +144,11 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, u8> {
             let _ = error.print();
             return 0;
         }
-        let text = error.to_string();
-        eprint!(
-            "lockwork: {}",
-            text.strip_prefix("error: ").unwrap_or(&text)
-        );
+        // Help that was not asked for begins like help that was.
+        match error.to_string().strip_prefix("error: ") {
+            Some(sentence) => eprint!("lockwork: {sentence}"),
+            None => eprint!("{error}"),
+        }
         if let Some(hint) = hint(&args, error.kind()) {
             eprintln!("\n{hint}");
         }

@@ -77,6 +77,8 @@ struct Ward {
     job: Pid,
     group: Pid,
     terminal: Terminal,
+    /// Whether the terminal is the command's whenever it is ours.
+    is_interactive: bool,
     news: Teller,
     watch: Watch,
     /// The exit code of the command, once it has ended.
@@ -88,10 +90,11 @@ impl Ward {
     fn start(told: &stage::Guardian, news: Teller) -> io::Result<Self> {
         let terminal = Terminal::open();
         let job = signals::group_of(told.exec).unwrap_or(told.exec);
+        let is_interactive = is_interactive();
         let runner = stage::Runner {
             guardian: Pid::this(),
             news: told.news,
-            terminal: is_interactive() && terminal.is_of(job),
+            terminal: is_interactive && terminal.is_of(job),
             close: told.close.clone(),
             command: told.command.clone(),
         };
@@ -103,6 +106,7 @@ impl Ward {
             job,
             group: Pid::from_raw(group),
             terminal,
+            is_interactive,
             news,
             watch: Watch::new(Instant::now(), told.until, told.grace),
             code: None,
@@ -155,14 +159,19 @@ impl Ward {
     /// terminal gets it if it is ours to give. Whoever stops it otherwise has reasons.
     fn stopped(&self, by: Signal) {
         match by {
-            Signal::SIGTTIN | Signal::SIGTTOU if self.terminal.is_of(self.job) => self.go_on(),
+            Signal::SIGTTIN | Signal::SIGTTOU if self.terminal.is_of(self.job) => {
+                self.terminal.give(self.group);
+                group::send(self.group, Signal::SIGCONT);
+            }
             Signal::SIGTSTP | Signal::SIGTTIN | Signal::SIGTTOU => self.news.tell(News::Stopped),
             _ => {}
         }
     }
 
     fn go_on(&self) {
-        self.terminal.pass(self.job, self.group);
+        if self.is_interactive {
+            self.terminal.pass(self.job, self.group);
+        }
         group::send(self.group, Signal::SIGCONT);
     }
 
