@@ -13,8 +13,12 @@ const HEARS_WITHIN: Duration = Duration::from_secs(10);
 pub(super) async fn settle(guard: Guard, end: End) -> u8 {
     match end {
         End::Told { code, cut } => release(guard, code, cut).await,
-        End::Unguarded => {
-            show::say("the guardian was killed, so the command was killed too");
+        End::Unguarded { started } => {
+            show::say(if started {
+                "the guardian was killed, so the command was killed too"
+            } else {
+                "the guardian could not start the command: is /proc there, are processes left?"
+            });
             release(guard, exit::SYSTEM, false).await
         }
     }

@@ -15,6 +15,7 @@ mod after;
 mod descriptors;
 mod group;
 mod guardian;
+mod moment;
 mod parent;
 mod pipe;
 mod runner;

@@ -1,6 +1,6 @@
 //! Being the guardian or the runner: what they are told when they are started, and by whom.
 
-use super::{guardian, runner, start::GUARDIAN};
+use super::{guardian, moment, runner, start::GUARDIAN};
 use lockwork::Instant;
 use nix::unistd::Pid;
 use std::{
@@ -73,7 +73,7 @@ pub(super) fn this_program(role: &str) -> io::Result<Command> {
 
 impl Guardian {
     pub(super) fn args(&self) -> Vec<OsString> {
-        let until = self.until.map(|until| until.as_nanos().to_string());
+        let until = self.until.map(|until| moment::to_number(until).to_string());
         let words = [
             self.exec.to_string(),
             self.orders.to_string(),
@@ -92,7 +92,7 @@ impl Guardian {
             news: word(&mut args)?,
             until: match args.next()?.to_str()? {
                 "-" => None,
-                nanos => Some(Instant::from_nanos(nanos.parse().ok()?)),
+                nanos => Some(moment::from_number(nanos.parse().ok()?)),
             },
             grace: Duration::from_nanos(word(&mut args)?),
             close: unlist(args.next()?.to_str()?)?,

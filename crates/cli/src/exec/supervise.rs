@@ -22,7 +22,10 @@ pub(super) enum End {
     /// As the guardian tells.
     Told { code: u8, cut: bool },
     /// With the guardian.
-    Unguarded,
+    Unguarded {
+        /// Whether the guardian had got as far as starting it.
+        started: bool,
+    },
 }
 
 /// How often to look whether the lock was renewed.
@@ -96,7 +99,7 @@ async fn cut_short(guardian: &mut Guardian, mut group: Option<Pid>) -> End {
 /// The guardian is gone: what it watched ends here, before anybody else gets the lock.
 async fn unguarded(group: Option<Pid>) -> End {
     let Some(group) = group else {
-        return End::Unguarded;
+        return End::Unguarded { started: false };
     };
     group::send(group, Signal::SIGKILL);
     loop {
@@ -108,7 +111,7 @@ async fn unguarded(group: Option<Pid>) -> End {
         sleep(Duration::from_millis(5)).await;
     }
     Terminal::open().pass(group, getpgrp());
-    End::Unguarded
+    End::Unguarded { started: true }
 }
 
 #[cfg(test)]

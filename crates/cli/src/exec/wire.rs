@@ -1,5 +1,6 @@
 //! What `exec` and its guardian tell each other, a line at a time.
 
+use super::moment;
 use lockwork::Instant;
 use nix::{sys::signal::Signal, unistd::Pid};
 use std::{fmt, str::FromStr};
@@ -35,7 +36,7 @@ pub(super) enum News {
 impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Until(when) => write!(f, "until {}", when.as_nanos()),
+            Self::Until(when) => write!(f, "until {}", moment::to_number(*when)),
             Self::Lost => f.write_str("lost"),
             Self::Signal(signal) => write!(f, "signal {}", signal.as_str()),
         }
@@ -61,7 +62,7 @@ impl FromStr for Order {
     type Err = Garbled;
     fn from_str(line: &str) -> Result<Self, Garbled> {
         match line.split_once(' ').unwrap_or((line, "")) {
-            ("until", nanos) => Ok(Self::Until(Instant::from_nanos(number(nanos)?))),
+            ("until", nanos) => Ok(Self::Until(moment::from_number(number(nanos)?))),
             ("lost", "") => Ok(Self::Lost),
             ("signal", name) => name.parse().map(Self::Signal).map_err(|_| Garbled),
             _ => Err(Garbled),

@@ -105,17 +105,22 @@ pub(crate) fn members(group: Pid) -> Vec<i32> {
         .filter_map(|entry| entry.file_name().into_string().ok());
     names
         .filter_map(|name| name.parse().ok())
-        .filter(|pid| is_member(*pid, group))
+        .filter(|pid| group_of(*pid) == Some(group))
         .collect()
 }
 
-/// See `proc_pid_stat(5)`: the state, the parent, the group.
-fn is_member(pid: i32, group: Pid) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let fields = stat.rsplit(')').next().unwrap_or_default();
-    let fields: Vec<_> = fields.split_whitespace().collect();
-    match fields[..] {
-        [state, _, its_group, ..] => !matches!(state, "Z" | "X") && its_group == group.to_string(),
-        _ => false,
+/// Whether `pid` is alive: one that nobody has reaped yet is not.
+pub(crate) fn is_alive(pid: Pid) -> bool {
+    group_of(pid.as_raw()).is_some()
+}
+
+/// The group of a process that is alive. See `proc_pid_stat(5)`: the state, the parent, the group.
+fn group_of(pid: i32) -> Option<Pid> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields = stat.rsplit(')').next()?;
+    match fields.split_whitespace().collect::<Vec<_>>()[..] {
+        ["Z" | "X", ..] => None,
+        [_, _, group, ..] => group.parse().ok().map(Pid::from_raw),
+        _ => None,
     }
 }
