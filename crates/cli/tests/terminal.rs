@@ -8,7 +8,7 @@ use common::{LIMIT, becomes};
 use std::{
     io::{Read, Write},
     process::{Child, ChildStdin, Command, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     thread,
     time::{Duration, Instant},
 };
@@ -41,10 +41,7 @@ impl Desk {
             let mut bytes = [0; 4096];
             while let Ok(read @ 1..) = output.read(&mut bytes) {
                 let text = String::from_utf8_lossy(&bytes[..read]);
-                shown
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push_str(&text);
+                shown.lock().expect("nobody panics").push_str(&text);
             }
         });
         let keys = script.stdin.take()?;
@@ -60,15 +57,15 @@ impl Desk {
     }
 
     fn types(&mut self, keys: &str) {
-        self.keys.write_all(keys.as_bytes()).unwrap();
-        self.keys.flush().unwrap();
+        let typed = self.keys.write_all(keys.as_bytes());
+        typed.expect("the terminal is there");
     }
 
     /// Waits until `text` is on the screen, and wipes the screen up to there.
     fn sees(&mut self, text: &str) {
         let start = Instant::now();
         loop {
-            let mut screen = self.screen.lock().unwrap();
+            let mut screen = self.screen.lock().expect("nobody panics");
             if let Some(at) = screen.find(text) {
                 screen.drain(..at + text.len());
                 return;
