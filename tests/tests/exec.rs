@@ -10,7 +10,7 @@ mod round;
 
 use lockwork::Instant;
 use lockwork_conformance::standin::Server;
-use on::{On, becomes, lease, session};
+use on::{On, becomes, flock, lease, session};
 use rustix::process::Signal;
 use std::{thread, time::Duration};
 
@@ -19,8 +19,8 @@ const SOON: Duration = Duration::from_secs(2);
 /// A lease that does not end by itself during a test.
 const LASTING: Duration = Duration::from_secs(60);
 /// Rounds of the long test, for each of its lanes.
-const ROUNDS: usize = 10;
-const LANES: usize = 10;
+const ROUNDS: usize = 20;
+const LANES: usize = 5;
 
 /// The stand-in with leases of `time`, and with sessions.
 fn both(time: Duration) -> [(Server, fn(&Server, Duration) -> On, Duration); 2] {
@@ -194,6 +194,24 @@ fn an_exec_frozen_before_its_command_begins_does_not_stretch_the_lease() {
 }
 
 #[test]
+fn a_guardian_that_wakes_late_does_not_begin_to_count_anew() {
+    let server = Server::start();
+    let time = Duration::from_secs(3);
+    let on = lease(&server, time);
+    let running = on.pipeline(&[]);
+    running.send_guardian(Signal::STOP);
+    let requests = server.requests_handled();
+    // The second renewal comes when the first one has long been told.
+    becomes("two renewals", || server.requests_handled() >= requests + 2);
+    running.send(Signal::STOP);
+    becomes("the lease is over", || server.locks_now() == 0);
+    running.send_guardian(Signal::CONT);
+    let took = running.all_gone();
+    println!("all four were dead {took:?} after the guardian woke up");
+    assert!(took < time / 3, "{took:?}");
+}
+
+#[test]
 fn a_server_that_falls_silent_ends_the_command_before_the_lease_is_over() {
     let server = Server::start();
     let on = lease(&server, Duration::from_secs(2));
@@ -283,17 +301,64 @@ fn holders_and_waiters_are_shown() {
 }
 
 #[test]
+fn a_command_keeps_the_descriptors_its_lock_rests_on_after_exec_and_guardian() {
+    for (options, beside) in [(&[][..], 75), (&["--close"][..], 0)] {
+        let on = flock();
+        let running = on.pipeline(options);
+        // Frozen, so that neither sees the other's end. The system kills one process of the four.
+        running.send(Signal::STOP);
+        running.send_guardian(Signal::KILL);
+        becomes("the command itself is gone", || running.members() == 3);
+        running.send(Signal::KILL);
+        becomes("exec is gone", || !running.is_alive());
+        let output = on.done(&["--wait", "100ms"], "");
+        assert_eq!(output.code, beside, "{options:?}: {output:?}");
+        running.send_group(Signal::KILL);
+        assert_eq!(on.done(&["--wait", "10s"], "").code, 0);
+    }
+}
+
+#[test]
+fn the_guardian_keeps_the_descriptors_that_the_command_does_not_get() {
+    let on = flock();
+    let running = on.pipeline(&["--close"]);
+    assert_eq!(running.opened_by_guardian("n.lock"), 1);
+    assert_eq!(running.opened_by_command("n.lock"), 0);
+    let beside = flock();
+    let running = beside.pipeline(&[]);
+    assert_eq!(running.opened_by_command("n.lock"), 1);
+}
+
+#[test]
+fn a_release_ends_the_lock_even_where_a_daemon_has_its_descriptors() {
+    let on = flock();
+    let daemon = "setsid sh -c 'echo $$ > new; mv new daemon; exec sleep 300 > /dev/null 2>&1' & \
+                  while [ ! -e daemon ]; do sleep 0.01; done";
+    assert_eq!(on.done(&[], daemon).code, 0);
+    assert_eq!(on.done(&["--wait", "no"], "kill $(cat daemon)").code, 0);
+}
+
+#[test]
 fn no_command_is_ever_beside_the_next_holders_whoever_is_killed_or_frozen() {
     let server = Server::start();
-    let lane = |lane: usize| {
-        let on = lease(&server, Duration::from_millis(900));
-        round::rounds(&on, &format!("lane {lane}"), ROUNDS)
-    };
+    alone_in_every_round(|| lease(&server, Duration::from_millis(900)), 0.5);
+}
+
+#[test]
+fn no_command_is_ever_beside_the_next_holders_on_locks_that_rest_on_descriptors() {
+    // A frozen holder of these keeps its lock, and a killed one leaves it to its last process.
+    alone_in_every_round(flock, 1.0);
+}
+
+fn alone_in_every_round(on: impl Fn() -> On + Sync, killed: f64) {
+    let lane = |lane: usize| round::rounds(&on(), &format!("lane {lane}"), ROUNDS, killed);
+    let lane = &lane;
     let tallies: Vec<_> = thread::scope(|scope| {
         let lanes: Vec<_> = (0..LANES)
             .map(|each| scope.spawn(move || lane(each)))
             .collect();
-        lanes.into_iter().map(|lane| lane.join().unwrap()).collect()
+        let lanes = lanes.into_iter().map(|lane| lane.join());
+        lanes.map(|tally| tally.expect("no panic")).collect()
     });
     println!("{tallies:?}");
     let begun: usize = tallies.iter().map(|tally| tally.begun).sum();

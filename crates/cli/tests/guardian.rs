@@ -27,8 +27,9 @@ struct Running {
 
 impl Running {
     fn start(options: &[&str], text: &str) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let exec = script(options, text).current_dir(&dir).spawn().unwrap();
+        let dir = tempfile::tempdir().expect("a directory");
+        let exec = script(options, text).current_dir(&dir).spawn();
+        let exec = exec.expect("it starts");
         let file = |name: &str| number(&Path::new(dir.path()).join(name));
         let (group, guardian) = (file("group"), file("guardian"));
         Self {
@@ -80,11 +81,21 @@ fn exec_and_guardian_killed_at_once_leave_no_command() {
         &[],
         "echo $PPID > guardian; echo $$ > group; exec sleep 300",
     );
-    kill(running.guardian, Signal::SIGSTOP).unwrap();
-    send(&running.exec, Signal::SIGKILL);
-    running.exec.wait().unwrap();
+    send(&running.exec, Signal::SIGSTOP);
     kill(running.guardian, Signal::SIGKILL).unwrap();
     running.all_gone();
+    send(&running.exec, Signal::SIGKILL);
+    running.exec.wait().unwrap();
+}
+
+#[test]
+fn a_frozen_guardian_is_woken_by_the_death_of_exec() {
+    // It is alone in its process group, which is an orphan then: exit(3), on stopped members.
+    let mut running = Running::pipeline(&[]);
+    kill(running.guardian, Signal::SIGSTOP).unwrap();
+    send(&running.exec, Signal::SIGKILL);
+    running.all_gone();
+    running.exec.wait().unwrap();
 }
 
 #[test]

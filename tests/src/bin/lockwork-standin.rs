@@ -7,6 +7,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let registry = lockwork::registry()
         .with(standin::LEASE)
-        .with(standin::SESSION);
+        .with(standin::SESSION)
+        .with(standin::FLOCK);
     lockwork_cli::main(registry)
 }

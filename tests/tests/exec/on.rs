@@ -4,7 +4,7 @@ use lockwork::Instant;
 use lockwork_conformance::standin::Server;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::mpsc,
     thread,
@@ -37,6 +37,13 @@ pub(crate) fn lease(server: &Server, time: Duration) -> On {
 /// Sessions, which have no time.
 pub(crate) fn session(server: &Server, _: Duration) -> On {
     On::at(format!("standin-session://{}", server.addr()))
+}
+
+/// Locks that rest on descriptors.
+pub(crate) fn flock() -> On {
+    let mut on = On::at(String::new());
+    on.url = format!("standin-flock:{}", on.dir.path().display());
+    on
 }
 
 impl On {
@@ -154,10 +161,27 @@ impl Running {
     }
 
     pub(crate) fn send_guardian(&self, signal: Signal) {
+        kill_process(self.guardian(), signal).expect("it can be signalled");
+    }
+
+    fn guardian(&self) -> Pid {
         let file = format!("guardian.{}", self.group().as_raw_nonzero());
         let text = std::fs::read_to_string(self.dir.join(file)).expect("it was told");
-        let guardian = pid(text.trim().parse().expect("a number")).expect("a process");
-        kill_process(guardian, signal).expect("it can be signalled");
+        pid(text.trim().parse().expect("a number")).expect("a process")
+    }
+
+    /// How many descriptors of the guardian are of `file`.
+    pub(crate) fn opened_by_guardian(&self, file: &str) -> usize {
+        opened(self.guardian(), &self.dir.join(file))
+    }
+
+    /// How many descriptors of the command are of `file`.
+    pub(crate) fn opened_by_command(&self, file: &str) -> usize {
+        opened(self.group(), &self.dir.join(file))
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        stat(self.pid()).is_some_and(|(state, ..)| !matches!(state, 'Z' | 'X'))
     }
 
     /// How many of its command are alive.
@@ -202,7 +226,7 @@ pub(crate) fn becomes(what: &str, fact: impl Fn() -> bool) -> Duration {
     let start = Instant::now();
     while !fact() {
         assert!(start.elapsed() < LIMIT, "not within {LIMIT:?}: {what}");
-        thread::sleep(Duration::from_millis(1));
+        thread::sleep(Duration::from_millis(2));
     }
     start.elapsed()
 }
@@ -216,6 +240,14 @@ pub(crate) fn members(group: Pid) -> usize {
     let pids = names.filter_map(|name| pid(name.parse().ok()?));
     pids.filter_map(stat)
         .filter(|(state, _, its_group)| !matches!(state, 'Z' | 'X') && *its_group == Some(group))
+        .count()
+}
+
+/// How many descriptors of `by` are of `file`.
+fn opened(by: Pid, file: &Path) -> usize {
+    let all = std::fs::read_dir(format!("/proc/{}/fd", by.as_raw_nonzero()));
+    let all = all.expect("it runs").flatten();
+    all.filter(|entry| std::fs::read_link(entry.path()).is_ok_and(|to| to == file))
         .count()
 }
 

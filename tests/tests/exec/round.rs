@@ -16,9 +16,9 @@ pub(crate) struct Tally {
     pub(crate) overlaps: usize,
 }
 
-/// So many rounds on the lock `name`. Any locks will do whose grants outlive what is done to
-/// their holders by no more than a few seconds.
-pub(crate) fn rounds(on: &On, name: &str, rounds: usize) -> Tally {
+/// So many rounds on the lock `name`; this share of the holders is killed, the others are frozen.
+/// Only leases end with a frozen holder.
+pub(crate) fn rounds(on: &On, name: &str, rounds: usize, killed: f64) -> Tally {
     let witness = env!("CARGO_BIN_EXE_witness");
     let dir = on.dir.path().to_str().expect("a plain path").to_owned();
     let start = || on.run(&["--grace", "50ms"], name, &[witness, &dir]);
@@ -37,7 +37,7 @@ pub(crate) fn rounds(on: &On, name: &str, rounds: usize) -> Tally {
         becomes("the next command begins", || count("begun") > round);
         let next = start();
         sleep(Duration::from_micros(rand::rng().random_range(0..100_000)));
-        if rand::rng().random_bool(0.5) {
+        if rand::rng().random_bool(killed) {
             holder.send(Signal::KILL);
             tally.killed += 1;
         } else {

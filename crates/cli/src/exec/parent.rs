@@ -32,3 +32,11 @@ pub(super) fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);
 }
+
+/// So that `ps` and `pkill` know this process, which was started by another name: see
+/// [`this_program`](super::stage::this_program).
+pub(super) fn call_oneself_lockwork() {
+    // Whatever it is called, it does the same.
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_name(c"lockwork");
+}

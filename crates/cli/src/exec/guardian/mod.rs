@@ -33,6 +33,7 @@ const PARENT_DIED: Signal = Signal::SIGTERM;
 
 /// Runs the command and watches over it. The exit code matters to nobody.
 pub(super) fn main(told: &stage::Guardian) -> u8 {
+    parent::call_oneself_lockwork();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
