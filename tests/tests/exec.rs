@@ -19,8 +19,8 @@ const SOON: Duration = Duration::from_secs(2);
 /// A lease that does not end by itself during a test.
 const LASTING: Duration = Duration::from_secs(60);
 /// Rounds of the long test, for each of its lanes.
-const ROUNDS: usize = 20;
-const LANES: usize = 5;
+const ROUNDS: usize = 10;
+const LANES: usize = 10;
 
 /// The stand-in with leases of `time`, and with sessions.
 fn both(time: Duration) -> [(Server, fn(&Server, Duration) -> On, Duration); 2] {
@@ -170,8 +170,8 @@ fn a_frozen_exec_has_its_command_asked_to_end_and_killed_before_its_lease_is_ove
     let dead_after = asked_at.elapsed();
     assert_eq!(server.locks_now(), 1, "the lease is not over yet");
     println!("killed {dead_after:?} after it was asked to end");
-    assert!(dead_after > Duration::from_millis(300), "{dead_after:?}");
-    assert!(dead_after < Duration::from_millis(900), "{dead_after:?}");
+    assert!(dead_after > Duration::from_millis(400), "{dead_after:?}");
+    assert!(dead_after < Duration::from_millis(1000), "{dead_after:?}");
     becomes("the lease is over", || server.locks_now() == 0);
     running.send(Signal::CONT);
     let output = running.wait();
@@ -214,7 +214,7 @@ fn a_guardian_that_wakes_late_does_not_begin_to_count_anew() {
 #[test]
 fn a_server_that_falls_silent_ends_the_command_before_the_lease_is_over() {
     let server = Server::start();
-    let on = lease(&server, Duration::from_secs(2));
+    let on = lease(&server, Duration::from_secs(4));
     let running = on.pipeline(&["--grace", "100ms"]);
     server.pause(true);
     running.all_gone();
@@ -341,7 +341,7 @@ fn a_release_ends_the_lock_even_where_a_daemon_has_its_descriptors() {
 #[test]
 fn no_command_is_ever_beside_the_next_holders_whoever_is_killed_or_frozen() {
     let server = Server::start();
-    alone_in_every_round(|| lease(&server, Duration::from_millis(900)), 0.5);
+    alone_in_every_round(|| lease(&server, Duration::from_secs(2)), 0.5);
 }
 
 #[test]

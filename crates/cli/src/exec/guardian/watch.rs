@@ -4,8 +4,9 @@ use lockwork::Instant;
 use nix::sys::signal::Signal;
 use std::time::Duration;
 
-/// The longest a kill is sent ahead of the moment at which all must be dead.
-const LONGEST_LEAD: Duration = Duration::from_millis(50);
+/// The longest a kill is sent ahead of the moment at which all must be dead. A busy machine takes
+/// its time to run the guardian, and those that it killed.
+const LONGEST_LEAD: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(super) struct Watch {
@@ -13,7 +14,7 @@ pub(super) struct Watch {
     until: Option<Instant>,
     /// How long the command has between SIGTERM and SIGKILL.
     grace: Duration,
-    /// The same before `until`: a short lease leaves less.
+    /// How long before `until` SIGTERM is sent: a grace before SIGKILL, or less on a short lease.
     warning: Duration,
     /// How long before `until` SIGKILL is sent: it takes a moment to be heard of and done.
     lead: Duration,
@@ -31,11 +32,12 @@ impl Watch {
     /// Of a lock that is good `until` then, from `now` on.
     pub(super) fn new(now: Instant, until: Option<Instant>, grace: Duration) -> Self {
         let lease = until.map_or(Duration::MAX, |until| until.saturating_duration_since(now));
+        let lead = LONGEST_LEAD.min(lease / 10);
         Self {
             until,
             grace,
-            warning: grace.min(lease / 3),
-            lead: LONGEST_LEAD.min(lease / 20),
+            warning: grace.saturating_add(lead).min(lease / 3),
+            lead,
             warned: false,
             kill_at: None,
             killed: false,
@@ -109,6 +111,7 @@ mod tests {
 
     const LEASE: u64 = 9000;
     const GRACE: u64 = 1000;
+    const LEAD: u64 = 500;
 
     fn at(millis: u64) -> Instant {
         Instant::from_nanos(millis * 1_000_000)
@@ -119,21 +122,24 @@ mod tests {
     }
 
     #[test]
-    fn the_command_is_asked_to_end_a_grace_before_the_lock_ends() {
+    fn the_command_is_asked_to_end_a_grace_before_it_is_killed() {
         let mut watch = leased(GRACE);
-        assert_eq!(watch.due(at(LEASE - GRACE - 1)), None);
-        assert_eq!(watch.next(), Some(at(LEASE - GRACE)));
-        assert_eq!(watch.due(at(LEASE - GRACE)), Some(Signal::SIGTERM));
-        assert_eq!(watch.due(at(LEASE - GRACE + 1)), None);
+        let asked = LEASE - LEAD - GRACE;
+        assert_eq!(watch.due(at(asked - 1)), None);
+        assert_eq!(watch.next(), Some(at(asked)));
+        assert_eq!(watch.due(at(asked)), Some(Signal::SIGTERM));
+        assert_eq!(watch.due(at(asked + 1)), None);
         assert!(watch.has_cut());
+        assert_eq!(watch.next(), Some(at(asked + GRACE)));
+        assert_eq!(watch.due(at(asked + GRACE)), Some(Signal::SIGKILL));
     }
 
     #[test]
     fn the_command_is_dead_when_the_lock_ends() {
         let mut watch = leased(0);
-        assert_eq!(watch.next(), Some(at(LEASE - 50)));
-        assert_eq!(watch.due(at(LEASE - 51)), None);
-        assert_eq!(watch.due(at(LEASE - 50)), Some(Signal::SIGKILL));
+        assert_eq!(watch.next(), Some(at(LEASE - LEAD)));
+        assert_eq!(watch.due(at(LEASE - LEAD - 1)), None);
+        assert_eq!(watch.due(at(LEASE - LEAD)), Some(Signal::SIGKILL));
         assert_eq!(watch.next(), None);
         assert_eq!(watch.due(at(LEASE)), Some(Signal::SIGKILL));
     }
@@ -151,7 +157,7 @@ mod tests {
         watch.renewed(at(2 * LEASE));
         assert_eq!(watch.due(at(LEASE)), None);
         assert!(!watch.has_cut());
-        assert_eq!(watch.due(at(2 * LEASE - GRACE)), Some(Signal::SIGTERM));
+        assert_eq!(watch.next(), Some(at(2 * LEASE - LEAD - GRACE)));
     }
 
     #[test]
@@ -183,8 +189,8 @@ mod tests {
     #[test]
     fn those_left_behind_do_not_outlive_the_lock() {
         let mut watch = leased(5000);
-        watch.command_ended(at(LEASE - 100));
-        assert_eq!(watch.due(at(LEASE - 100)), Some(Signal::SIGTERM));
-        assert_eq!(watch.due(at(LEASE - 50)), Some(Signal::SIGKILL));
+        watch.command_ended(at(LEASE - LEAD - 100));
+        assert_eq!(watch.due(at(LEASE - LEAD - 100)), Some(Signal::SIGTERM));
+        assert_eq!(watch.due(at(LEASE - LEAD)), Some(Signal::SIGKILL));
     }
 }
