@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{becomes, code, is_alive, members, number, script, send, text, wait};
+use common::{becomes, code, is_alive, is_stopped, members, number, script, send, text, wait};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -93,6 +93,7 @@ fn a_frozen_guardian_is_woken_by_the_death_of_exec() {
     // It is alone in its process group, which is an orphan then: exit(3), on stopped members.
     let mut running = Running::pipeline(&[]);
     kill(running.guardian, Signal::SIGSTOP).unwrap();
+    becomes("it is frozen", || is_stopped(running.guardian));
     send(&running.exec, Signal::SIGKILL);
     running.all_gone();
     running.exec.wait().unwrap();

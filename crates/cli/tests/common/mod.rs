@@ -114,6 +114,12 @@ pub(crate) fn is_alive(pid: Pid) -> bool {
     group_of(pid.as_raw()).is_some()
 }
 
+/// Whether `pid` is frozen.
+pub(crate) fn is_stopped(pid: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.is_ok_and(|stat| stat.contains(") T "))
+}
+
 /// The group of a process that is alive. See `proc_pid_stat(5)`: the state, the parent, the group.
 fn group_of(pid: i32) -> Option<Pid> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
