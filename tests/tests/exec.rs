@@ -23,17 +23,17 @@ const ROUNDS: usize = 10;
 const LANES: usize = 10;
 
 /// The stand-in with leases of `time`, and with sessions.
-fn both(time: Duration) -> [(Server, fn(&Server, Duration) -> On, Duration); 2] {
-    [
-        (Server::start(), lease as fn(&Server, Duration) -> On, time),
-        (Server::start(), session, time),
-    ]
+fn both(time: Duration) -> [(Server, On); 2] {
+    [lease, session].map(|on| {
+        let server = Server::start();
+        let on = on(&server, time);
+        (server, on)
+    })
 }
 
 #[test]
 fn a_lock_that_is_not_free_ends_with_75() {
-    for (server, on, time) in both(LASTING) {
-        let on = on(&server, time);
+    for (_server, on) in both(LASTING) {
         let _held = on.pipeline(&[]);
         for wait in ["no", "0", "100ms"] {
             let output = on.done(&["--wait", wait], "echo ran");
@@ -73,8 +73,7 @@ fn as_many_run_as_there_are_permits() {
 
 #[test]
 fn a_server_that_is_not_there_ends_with_69() {
-    for (server, on, time) in both(LASTING) {
-        let on = on(&server, time);
+    for (server, on) in both(LASTING) {
         drop(server);
         let output = on.done(&[], "echo ran");
         assert_eq!(output.code, 69, "{output:?}");
@@ -85,8 +84,7 @@ fn a_server_that_is_not_there_ends_with_69() {
 
 #[test]
 fn a_signal_while_waiting_ends_with_its_code_and_leaves_nothing() {
-    for (server, on, time) in both(LASTING) {
-        let on = on(&server, time);
+    for (server, on) in both(LASTING) {
         let held = on.pipeline(&[]);
         for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
             let requests = server.requests_handled();
@@ -118,8 +116,7 @@ fn a_command_may_last_for_many_leases() {
 
 #[test]
 fn the_lock_is_free_when_exec_has_ended() {
-    for (server, on, time) in both(LASTING) {
-        let on = on(&server, time);
+    for (server, on) in both(LASTING) {
         let output = on.done(&["--grace", "50ms"], "trap '' TERM; sleep 300 & exit 9");
         assert_eq!(output.code, 9);
         assert_eq!(server.locks_now(), 0);
@@ -230,8 +227,8 @@ fn a_server_that_falls_silent_ends_the_command_before_the_lease_is_over() {
 
 #[test]
 fn a_lock_that_is_lost_kills_the_command_at_once() {
-    for (server, on, time) in both(Duration::from_secs(3)) {
-        let on = on(&server, time);
+    let time = Duration::from_secs(3);
+    for (server, on) in both(time) {
         let running = on.pipeline(&["--grace", "60s"]);
         server.sever_all();
         let took = running.all_gone();
@@ -256,8 +253,7 @@ fn a_lock_that_is_lost_kills_the_command_of_a_frozen_guardian_too() {
 
 #[test]
 fn a_killed_guardian_ends_the_command_and_the_lock() {
-    for (server, on, time) in both(LASTING) {
-        let on = on(&server, time);
+    for (server, on) in both(LASTING) {
         let running = on.pipeline(&[]);
         running.send_guardian(Signal::KILL);
         let took = running.all_gone();
