@@ -209,6 +209,27 @@ fn a_guardian_that_wakes_late_does_not_begin_to_count_anew() {
 }
 
 #[test]
+fn a_guardian_frozen_for_longer_than_a_lease_spares_the_command_of_a_lock_that_was_kept() {
+    let server = Server::start();
+    let on = lease(&server, Duration::from_millis(1500));
+    let running = on.start(
+        &[],
+        "echo $PPID > guardian.$$; echo $$ > group.new; mv group.new group.$$; \
+         while [ ! -e go ]; do sleep 0.02; done; exit 5",
+    );
+    let running = running.with_group();
+    running.send_guardian(Signal::STOP);
+    let requests = server.requests_handled();
+    becomes("four renewals", || {
+        server.requests_handled() >= requests + 4
+    });
+    running.send_guardian(Signal::CONT);
+    std::fs::write(on.dir.path().join("go"), "").unwrap();
+    let output = running.wait();
+    assert_eq!(output.code, 5, "{output:?}");
+}
+
+#[test]
 fn a_server_that_falls_silent_ends_the_command_before_the_lease_is_over() {
     let server = Server::start();
     let on = lease(&server, Duration::from_secs(4));

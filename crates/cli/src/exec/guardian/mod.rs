@@ -11,7 +11,7 @@ use super::{
     pipe::{Ear, Teller},
     signals::{self, Signals},
     stage,
-    wire::News,
+    wire::{News, Order},
 };
 use crate::exit;
 use lockwork::Instant;
@@ -22,6 +22,8 @@ use tokio::{
     time::sleep,
 };
 
+/// After so many orders in a row it is time to look at the clock.
+const MANY_ORDERS: usize = 1000;
 /// What the parent's death sends. It is heard with others that must not end the guardian.
 const PARENT_DIED: Signal = Signal::SIGTERM;
 
@@ -52,13 +54,24 @@ async fn run(told: &stage::Guardian) -> io::Result<()> {
         return Ok(());
     }
     let mut ward = Ward::start(told, news)?;
+    let mut in_a_row = 0;
     while !ward.is_gone() {
         tokio::select! {
-            order = orders.next(), if !ward.is_orphaned => ward.obey(order),
+            biased;
+            order = orders.next(), if !ward.is_orphaned => {
+                let urgent = matches!(order, None | Some(Order::Lost));
+                ward.obey(order);
+                in_a_row += 1;
+                // After a pause: what was told meanwhile counts before anything is due.
+                if !urgent && in_a_row < MANY_ORDERS {
+                    continue;
+                }
+            }
             _ = children.recv() => {}
             _ = knocks.next() => ward.look_for_exec(),
             () = sleep(ward.nap()) => {}
         }
+        in_a_row = 0;
         ward.look();
     }
     ward.report();
