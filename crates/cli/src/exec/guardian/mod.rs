@@ -22,7 +22,7 @@ use tokio::{
     time::sleep,
 };
 
-/// After so many orders in a row it is time to look at the clock.
+/// After so many orders at once it is time to look at the clock.
 const MANY_ORDERS: usize = 1000;
 /// What the parent's death sends. It is heard with others that must not end the guardian.
 const PARENT_DIED: Signal = Signal::SIGTERM;
@@ -54,26 +54,32 @@ async fn run(told: &stage::Guardian) -> io::Result<()> {
         return Ok(());
     }
     let mut ward = Ward::start(told, news)?;
-    let mut in_a_row = 0;
     while !ward.is_gone() {
         tokio::select! {
-            biased;
-            order = orders.next(), if !ward.is_orphaned => {
-                let urgent = matches!(order, None | Some(Order::Lost));
-                ward.obey(order);
-                in_a_row += 1;
-                // After a pause: what was told meanwhile counts before anything is due.
-                if !urgent && in_a_row < MANY_ORDERS {
-                    continue;
-                }
-            }
+            order = orders.next(), if !ward.is_orphaned => ward.obey(order),
             _ = children.recv() => {}
             _ = knocks.next() => ward.look_for_exec(),
             () = sleep(ward.nap()) => {}
         }
-        in_a_row = 0;
+        hear_the_rest(&mut orders, &mut ward).await;
         ward.look();
     }
     ward.report();
     Ok(())
+}
+
+/// After a pause, what was told meanwhile counts before anything is due.
+async fn hear_the_rest(orders: &mut Ear<Order>, ward: &mut Ward) {
+    // The runtime may have looked at its timers before it looked at the pipe.
+    tokio::task::yield_now().await;
+    for _ in 0..MANY_ORDERS {
+        if ward.is_orphaned {
+            return;
+        }
+        tokio::select! {
+            biased;
+            order = orders.next() => ward.obey(order),
+            () = std::future::ready(()) => return,
+        }
+    }
 }
