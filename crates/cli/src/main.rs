@@ -1,3 +1,7 @@
-//! The `lockwork` command.
+//! The `lockwork` command, with the backends of the `lockwork` crate.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    lockwork_cli::main(lockwork::registry())
+}
