@@ -10,7 +10,8 @@ mod round;
 
 use lockwork::Instant;
 use lockwork_conformance::standin::Server;
-use on::{On, becomes, flock, lease, session};
+use on::{On, becomes, files, lease, session};
+use round::Frozen;
 use rustix::process::Signal;
 use std::{thread, time::Duration};
 
@@ -320,7 +321,7 @@ fn holders_and_waiters_are_shown() {
 #[test]
 fn a_command_keeps_the_descriptors_its_lock_rests_on_after_exec_and_guardian() {
     for (options, beside) in [(&[][..], 75), (&["--close"][..], 0)] {
-        let on = flock();
+        let on = files();
         let running = on.pipeline(options);
         // Frozen, so that neither sees the other's end. The system kills one process of the four.
         running.send(Signal::STOP);
@@ -337,18 +338,18 @@ fn a_command_keeps_the_descriptors_its_lock_rests_on_after_exec_and_guardian() {
 
 #[test]
 fn the_guardian_keeps_the_descriptors_that_the_command_does_not_get() {
-    let on = flock();
+    let on = files();
     let running = on.pipeline(&["--close"]);
-    assert_eq!(running.opened_by_guardian("n.lock"), 1);
-    assert_eq!(running.opened_by_command("n.lock"), 0);
-    let beside = flock();
+    assert_eq!(running.opened_by_guardian(), 1);
+    assert_eq!(running.opened_by_command(), 0);
+    let beside = files();
     let running = beside.pipeline(&[]);
-    assert_eq!(running.opened_by_command("n.lock"), 1);
+    assert_eq!(running.opened_by_command(), 1);
 }
 
 #[test]
 fn a_release_ends_the_lock_even_where_a_daemon_has_its_descriptors() {
-    let on = flock();
+    let on = files();
     let daemon = "setsid sh -c 'echo $$ > new; mv new daemon; exec sleep 300 > /dev/null 2>&1' & \
                   while [ ! -e daemon ]; do sleep 0.01; done";
     assert_eq!(on.done(&[], daemon).code, 0);
@@ -358,17 +359,17 @@ fn a_release_ends_the_lock_even_where_a_daemon_has_its_descriptors() {
 #[test]
 fn no_command_is_ever_beside_the_next_holders_whoever_is_killed_or_frozen() {
     let server = Server::start();
-    alone_in_every_round(|| lease(&server, Duration::from_secs(2)), 0.5);
+    alone_in_every_round(|| lease(&server, Duration::from_secs(2)), Frozen::LosesIt);
 }
 
 #[test]
-fn no_command_is_ever_beside_the_next_holders_on_locks_that_rest_on_descriptors() {
-    // A frozen holder of these keeps its lock, and a killed one leaves it to its last process.
-    alone_in_every_round(flock, 1.0);
+fn no_command_is_ever_beside_the_next_holders_on_file_locks_either() {
+    // A frozen holder keeps its lock, and a killed one leaves it to its last process.
+    alone_in_every_round(files, Frozen::KeepsIt);
 }
 
-fn alone_in_every_round(on: impl Fn() -> On + Sync, killed: f64) {
-    let lane = |lane: usize| round::rounds(&on(), &format!("lane {lane}"), ROUNDS, killed);
+fn alone_in_every_round(on: impl Fn() -> On + Sync, frozen: Frozen) {
+    let lane = |lane: usize| round::rounds(&on(), &format!("lane {lane}"), ROUNDS, frozen);
     let lane = &lane;
     let tallies: Vec<_> = thread::scope(|scope| {
         let lanes: Vec<_> = (0..LANES)

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let registry = lockwork::registry()
         .with(standin::LEASE)
-        .with(standin::SESSION)
-        .with(standin::FLOCK);
+        .with(standin::SESSION);
     lockwork_cli::main(registry)
 }

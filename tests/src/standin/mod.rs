@@ -8,10 +8,9 @@
 //! * [`SessionBackend`]: grants that live on a connection, as in a database.
 //!
 //! Both are reached by URL too ([`LEASE`], [`SESSION`]), so that a child process
-//! can be told where to go. [`FLOCK`] needs no server: its mutexes rest on descriptors. What goes over the socket is in [`protocol`].
+//! can be told where to go. What goes over the socket is in [`protocol`].
 
 mod driver;
-mod flock;
 mod lease;
 pub mod protocol;
 mod server;
@@ -19,7 +18,6 @@ mod session;
 mod wire;
 
 pub use driver::{LEASE, SESSION};
-pub use flock::{FLOCK, FlockBackend, Flocked};
 pub use lease::{Lease, LeaseBackend, LeaseClient};
 pub use server::Server;
 pub use session::{Connection, Connector, SessionBackend};

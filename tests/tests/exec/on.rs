@@ -39,10 +39,10 @@ pub(crate) fn session(server: &Server, _: Duration) -> On {
     On::at(format!("standin-session://{}", server.addr()))
 }
 
-/// Locks that rest on descriptors.
-pub(crate) fn flock() -> On {
+/// File locks, which rest on descriptors.
+pub(crate) fn files() -> On {
     let mut on = On::at(String::new());
-    on.url = format!("standin-flock:{}", on.dir.path().display());
+    on.url = format!("file:{}/locks", on.dir.path().display());
     on
 }
 
@@ -170,14 +170,14 @@ impl Running {
         pid(text.trim().parse().expect("a number")).expect("a process")
     }
 
-    /// How many descriptors of the guardian are of `file`.
-    pub(crate) fn opened_by_guardian(&self, file: &str) -> usize {
-        opened(self.guardian(), &self.dir.join(file))
+    /// How many lock files the guardian has open.
+    pub(crate) fn opened_by_guardian(&self) -> usize {
+        opened(self.guardian(), &self.dir.join("locks"))
     }
 
-    /// How many descriptors of the command are of `file`.
-    pub(crate) fn opened_by_command(&self, file: &str) -> usize {
-        opened(self.group(), &self.dir.join(file))
+    /// How many lock files the command has open.
+    pub(crate) fn opened_by_command(&self) -> usize {
+        opened(self.group(), &self.dir.join("locks"))
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -243,11 +243,13 @@ pub(crate) fn members(group: Pid) -> usize {
         .count()
 }
 
-/// How many descriptors of `by` are of `file`.
-fn opened(by: Pid, file: &Path) -> usize {
+/// How many descriptors of `by` are of files in `directory`.
+fn opened(by: Pid, directory: &Path) -> usize {
     let all = std::fs::read_dir(format!("/proc/{}/fd", by.as_raw_nonzero()));
-    let all = all.expect("it runs").flatten();
-    all.filter(|entry| std::fs::read_link(entry.path()).is_ok_and(|to| to == file))
+    let files = all.expect("it runs").flatten();
+    let files = files.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    files
+        .filter(|file| file.parent() == Some(directory))
         .count()
 }
 

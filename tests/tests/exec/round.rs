@@ -6,6 +6,15 @@ use rand::RngExt;
 use rustix::process::Signal;
 use std::{thread::sleep, time::Duration};
 
+/// What becomes of the lock of a frozen holder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Frozen {
+    /// It ends in time, and somebody else has it.
+    LosesIt,
+    /// It lasts until the holder is killed.
+    KeepsIt,
+}
+
 /// What came of the rounds.
 #[derive(Debug)]
 pub(crate) struct Tally {
@@ -16,9 +25,8 @@ pub(crate) struct Tally {
     pub(crate) overlaps: usize,
 }
 
-/// So many rounds on the lock `name`; this share of the holders is killed, the others are frozen.
-/// Only leases end with a frozen holder.
-pub(crate) fn rounds(on: &On, name: &str, rounds: usize, killed: f64) -> Tally {
+/// So many rounds on the lock `name`; half of the holders are killed, the others are frozen.
+pub(crate) fn rounds(on: &On, name: &str, rounds: usize, frozen: Frozen) -> Tally {
     let witness = env!("CARGO_BIN_EXE_witness");
     let dir = on.dir.path().to_str().expect("a plain path").to_owned();
     let start = || on.run(&["--grace", "50ms"], name, &[witness, &dir]);
@@ -37,12 +45,17 @@ pub(crate) fn rounds(on: &On, name: &str, rounds: usize, killed: f64) -> Tally {
         becomes("the next command begins", || count("begun") > round);
         let next = start();
         sleep(Duration::from_micros(rand::rng().random_range(0..100_000)));
-        if rand::rng().random_bool(killed) {
+        if rand::rng().random_bool(0.5) {
             holder.send(Signal::KILL);
             tally.killed += 1;
         } else {
             holder.send(Signal::STOP);
             tally.frozen += 1;
+            if frozen == Frozen::KeepsIt {
+                sleep(Duration::from_micros(rand::rng().random_range(0..100_000)));
+                assert_eq!(count("begun"), round + 1, "it was given away");
+                holder.send(Signal::KILL);
+            }
             // Until it has done its harm, if it does any.
             becomes("the next command begins", || count("begun") > round + 1);
         }
