@@ -51,7 +51,7 @@ fn sweep_if_due(place: &Weak<Place>, interval: Duration) {
     }
 }
 
-/// Removes the files of locks idle for `idle`; how many.
+/// Removes the files of locks idle for `idle`; of how many locks.
 pub(crate) fn sweep(place: &Arc<Place>, idle: Duration) -> Result<usize> {
     if !sys::REMOVES {
         return Ok(0);
@@ -59,11 +59,14 @@ pub(crate) fn sweep(place: &Arc<Place>, idle: Duration) -> Result<usize> {
     let mut names = place.list("")?;
     // The files of one lock come together, its gate last.
     names.sort_unstable_by(|one, other| sort_key(one).cmp(&sort_key(other)));
-    let mut removed = 0;
+    let (mut files_left, mut locks_gone) = (names.len(), 0);
     let mut covered = 0;
     for files in names.chunk_by(|one, other| stem(one) == stem(other)) {
         match sweep_lock(place, files, idle, &mut covered) {
-            Ok(of_lock) => removed += of_lock,
+            Ok(removed) => {
+                files_left -= removed;
+                locks_gone += usize::from(removed == files.len());
+            }
             // What is no lock file of ours stays, and the rest is swept all the same.
             Err(error) if error.kind() == ErrorKind::Invalid => {
                 tracing::warn!(%error, "a file in the lock directory is left alone");
@@ -71,10 +74,10 @@ pub(crate) fn sweep(place: &Arc<Place>, idle: Duration) -> Result<usize> {
             Err(error) => return Err(error),
         }
     }
-    if removed == names.len() {
+    if files_left == 0 {
         floor::remove_if_idle(place, idle)?;
     }
-    Ok(removed)
+    Ok(locks_gone)
 }
 
 /// Removes the files of one lock if none was used; how many. Its gate goes last and only if all
