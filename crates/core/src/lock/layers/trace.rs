@@ -59,9 +59,12 @@ const TARGET: &str = "lockwork::locks";
 impl Observer for Trace {
     fn span(&self, subject: &Subject) -> Span {
         let Subject {
-            name, mode, owner, ..
+            scheme,
+            name,
+            mode,
+            owner,
         } = subject;
-        debug_span!(target: TARGET, "acquire", lock = %name, mode, %owner)
+        debug_span!(target: TARGET, "acquire", backend = scheme, lock = %name, mode, %owner)
     }
 
     fn answered(&self, subject: &Subject, outcome: &Outcome<'_>, waited: Duration) {
