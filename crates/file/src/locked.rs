@@ -42,6 +42,11 @@ impl Locked {
         }
     }
 
+    /// It was seen in place; `false` if it was taken away since.
+    fn settle(&self) -> bool {
+        self.entry.as_ref().is_none_or(Entry::settle)
+    }
+
     /// Unlocks it. What cannot be unlocked is closed all the same, and that unlocks it.
     pub(crate) fn unlock(mut self) -> Result<()> {
         self.let_go()
@@ -141,8 +146,8 @@ impl Target {
                     entry: signal.map(enter),
                     opened: Some(opened),
                 };
-                // After it was entered: what happens from now on is told.
-                if place.is_in_place(locked.opened())? {
+                // After it was entered: what happens from now on is seen.
+                if place.is_in_place(locked.opened())? && locked.settle() {
                     return Ok(Some(locked));
                 }
             }
