@@ -8,12 +8,19 @@
 //! |---|---|
 //! | `mutex`, `rw`, `semaphore` | short stays; readers, writers and upgraded readers by lot; 3 permits |
 //! | `hold` | long stays in a mutex, each until it is lost at the latest |
+//! | `take` | takes a mutex, says when, and keeps it |
+//! | `parent`, `bequeath` | the same with a child, which has nothing of the lock or its descriptor |
 //! | `count` | no end: prints each token as soon as it has it |
 //! | `collect` | no end: removes idle files, and prints how many |
 
 use lockwork::{Error, Guard, Instant, Locks, Result};
 use rand::RngExt;
-use std::{fmt::Write as _, io::Write as _, time::Duration};
+use std::{
+    fmt::Write as _,
+    io::Write as _,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
@@ -40,6 +47,9 @@ async fn contend(url: &str, kind: &str, name: &str, count: usize) -> Result<()> 
             "rw" => read_or_write(&mut stays, &locks, name).await?,
             "semaphore" => stay(&mut stays, locks.semaphore(name, 3).acquire().await?).await?,
             "hold" => hold(&mut stays, locks.mutex(name).lock().await?).await,
+            "take" => take(locks.mutex(name).lock().await?).await,
+            "parent" => parent(locks.mutex(name).lock().await?, false).await?,
+            "bequeath" => parent(locks.mutex(name).lock().await?, true).await?,
             "count" => count_for_ever(&locks, name).await?,
             "collect" => collect_for_ever(&locks).await?,
             _ => panic!("unknown kind {kind:?}"),
@@ -83,6 +93,23 @@ async fn hold(stays: &mut String, guard: Guard) {
     let long = Duration::from_millis(rand::rng().random_range(100..400));
     let _ = tokio::time::timeout(long, guard.lost()).await;
     write_down(stays, &guard, from);
+}
+
+async fn take(guard: Guard) {
+    say(&format!("held {}\n", Instant::now().as_nanos()));
+    guard.lost().await;
+}
+
+async fn parent(guard: Guard, bequeaths: bool) -> Result<()> {
+    let mut child = Command::new("sleep");
+    child.arg("60").stdout(Stdio::null()).stdin(Stdio::null());
+    if let Some(descriptor) = guard.descriptors()?.pop().filter(|_| bequeaths) {
+        child.stdin(Stdio::from(descriptor));
+    }
+    let child = child.spawn().expect("a child");
+    say(&format!("child {}\n", child.id()));
+    guard.lost().await;
+    Ok(())
 }
 
 async fn count_for_ever(locks: &Locks, name: &str) -> Result<()> {

@@ -70,11 +70,6 @@ impl Contender {
         }
     }
 
-    /// What has been printed and not been read.
-    pub fn heard(&self) -> Vec<String> {
-        self.lines.try_iter().collect()
-    }
-
     /// All that it will print.
     pub fn rest(&self) -> Vec<String> {
         std::iter::from_fn(|| self.line()).collect()
@@ -86,6 +81,12 @@ impl Contender {
             .iter()
             .map(|line| line.parse().unwrap())
             .collect()
+    }
+
+    /// Ends it with SIGKILL; children of its own may have its standard output yet.
+    pub fn kill_only(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Ends it with SIGKILL, and gives what it has printed.

@@ -16,10 +16,21 @@ pub struct Directory {
 
 impl Directory {
     pub fn new() -> Self {
+        Self::under(&std::env::temp_dir())
+    }
+
+    /// Where removing costs no wait for a disk, and so happens often.
+    pub fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        let there = memory.is_dir();
+        Self::under(if there { memory } else { Path::new("/tmp") })
+    }
+
+    fn under(place: &Path) -> Self {
         static ALONE: Mutex<()> = Mutex::new(());
         // A test that failed has left nothing here.
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let parent = tempfile::tempdir().unwrap();
+        let parent = tempfile::tempdir_in(place).unwrap();
         std::fs::create_dir(parent.path().join("locks")).unwrap();
         Self {
             parent,
