@@ -3,11 +3,12 @@
 use crate::{
     errors::refused,
     floor, holders,
+    names::Names,
     place::{Opened, Place},
     stamp,
     sys::Access,
 };
-use lockwork_core::lock::{LockId, Result};
+use lockwork_core::lock::{LockId, Result, Space};
 use std::{io, sync::Arc};
 
 /// So many grants may be made between looking at the last number and removing the file.
@@ -21,6 +22,10 @@ pub(crate) fn break_lock(place: &Arc<Place>, id: &LockId) -> Result<usize> {
             remove(place, &opened)?;
         }
     }
+    if id.space == Space::Semaphore {
+        // Who waits for a permit watches the gate: closing it says that there is one.
+        drop(place.open_existing(&Names::of(id).gate(), Access::Write)?);
+    }
     // Ours need not wait to be told.
     place.check_all();
     Ok(held)
@@ -28,7 +33,9 @@ pub(crate) fn break_lock(place: &Arc<Place>, id: &LockId) -> Result<usize> {
 
 /// Removes a file that somebody may hold. The next one of its name begins above its numbers.
 fn remove(place: &Arc<Place>, opened: &Opened) -> Result<()> {
-    floor::raise(place, last(opened)? + MARGIN)?;
+    // Whoever has just locked it is about to write the clock's number, or the one above the floor.
+    let next = last(opened)?.max(floor::read(place)?).max(stamp::now());
+    floor::raise(place, next + MARGIN)?;
     match place.current().directory.remove(&opened.name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(refused(error, &opened.path));
