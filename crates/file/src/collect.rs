@@ -6,12 +6,15 @@ use crate::{
     errors::refused,
     floor,
     locked::{How, Target},
+    names,
     place::Place,
     stamp,
     sys::{self, Access},
 };
 use lockwork_core::lock::{ErrorKind, Result, backend::keeper};
 use std::{
+    collections::HashSet,
+    io,
     sync::{Arc, Weak},
     time::{Duration, SystemTime},
 };
@@ -52,12 +55,22 @@ fn sweep_if_due(place: &Weak<Place>, interval: Duration) {
 
 /// Removes the files of locks idle for `idle`; how many.
 pub(crate) fn sweep(place: &Arc<Place>, idle: Duration) -> Result<usize> {
-    let names = place.list("")?;
+    let mut names = place.list("")?;
+    // A gate goes after all else of its lock: whoever has a permit tells by it that it is given
+    // back.
+    names.sort_by_key(|name| names::is_gate(name));
+    let mut in_use = HashSet::new();
     let mut left = names.len();
     let mut covered = 0;
     for name in &names {
+        if names::is_gate(name) && in_use.contains(names::stem_of(name)) {
+            continue;
+        }
         match remove_if_idle(place, name, idle, &mut covered) {
-            Ok(removed) => left -= usize::from(removed),
+            Ok(true) => left -= 1,
+            Ok(false) => {
+                in_use.insert(names::stem_of(name));
+            }
             // What is no lock file of ours stays, and the rest is swept all the same.
             Err(error) if error.kind() == ErrorKind::Invalid => {
                 tracing::warn!(%error, "a file in the lock directory is left alone");
@@ -100,9 +113,11 @@ fn remove_if_idle(
         *covered = last.max(stamp::now());
         floor::raise(place, *covered)?;
     }
-    let removed = place.current().directory.remove(name);
-    removed.map_err(|error| refused(error, &path))?;
-    Ok(true)
+    match place.current().directory.remove(name) {
+        // Somebody removed it without asking.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        removed => removed.map(|()| true).map_err(|e| refused(e, &path)),
+    }
 }
 
 fn is_idle(modified: SystemTime, idle: Duration) -> bool {

@@ -5,8 +5,9 @@ use crate::{
     errors::refused,
     locked::Locked,
     names::Names,
-    place::Opened,
+    place::{Opened, Place},
     stamp::Stamp,
+    sys::Access,
 };
 use lockwork_core::lock::{
     Deadline, Error, ErrorKind, Instant, LossSignal, Lost, Mode, Result, Token,
@@ -79,9 +80,9 @@ impl Hold for FileHold {
     #[cfg(unix)]
     fn descriptors(&self) -> std::io::Result<Vec<std::os::fd::OwnedFd>> {
         let locked = std::iter::once(&self.first).chain(&self.second);
-        let files = locked.map(|locked| &locked.opened().file);
-        let files = files.chain(self.bell.as_ref().map(|bell| &bell.file));
-        files.map(|file| file.try_clone().map(Into::into)).collect()
+        let bell = self.bell.iter().map(|bell| bell.file.try_clone());
+        let bell = bell.map(|file| file.map(Into::into));
+        locked.map(Locked::duplicate).chain(bell).collect()
     }
 
     async fn upgrade(&mut self, deadline: Deadline) -> Result<bool> {
@@ -106,16 +107,30 @@ impl Hold for FileHold {
 
     async fn release(self) -> Result<()> {
         let Self {
+            aim,
             first,
             second,
             bell,
             ..
         } = self;
+        let handed_out = first.is_handed_out();
         let first = first.unlock();
         let second = second.map_or(Ok(()), Locked::unlock);
-        drop(bell);
-        first.and(second)
+        let rung = bell.map_or(Ok(()), |bell| ring(&aim.place, &bell, handed_out));
+        first.and(second).and(rung)
     }
+}
+
+/// Tells who waits for a permit: closing `bell` does, unless another process has it open or the
+/// gate is another file by now.
+fn ring(place: &Place, bell: &Opened, handed_out: bool) -> Result<()> {
+    if handed_out {
+        bell.ring();
+    }
+    if !place.is_in_place(bell)? {
+        drop(place.open_existing(&bell.name, Access::Write)?);
+    }
+    Ok(())
 }
 
 /// An upgrade under way. Dropped, the reader is what it was.

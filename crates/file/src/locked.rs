@@ -10,7 +10,14 @@ use crate::{
     sys::{Access, Missing},
 };
 use lockwork_core::lock::{Error, ErrorKind, LossSignal, Result};
-use std::{fs::TryLockError, io, sync::Arc};
+use std::{
+    fs::TryLockError,
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 /// How a file is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +33,8 @@ pub(crate) struct Locked {
     /// `None` only while dropping.
     opened: Option<Opened>,
     entry: Option<Entry>,
+    /// Whether another process may have it open, so that our closing tells nobody.
+    handed_out: AtomicBool,
 }
 
 impl Locked {
@@ -33,6 +42,17 @@ impl Locked {
         self.opened
             .as_ref()
             .expect("a locked file is there until it is unlocked by value")
+    }
+
+    /// A duplicate of the descriptor, to be handed to another process.
+    #[cfg(unix)]
+    pub(crate) fn duplicate(&self) -> io::Result<std::os::fd::OwnedFd> {
+        self.handed_out.store(true, Ordering::Relaxed);
+        self.opened().file.try_clone().map(Into::into)
+    }
+
+    pub(crate) fn is_handed_out(&self) -> bool {
+        self.handed_out.load(Ordering::Relaxed)
     }
 
     /// Remembers the number it was given, for as long as it is held.
@@ -52,12 +72,21 @@ impl Locked {
         self.let_go()
     }
 
+    /// Unlocks it and leaves it open; `None` if only closing it could.
+    fn into_opened(mut self) -> Option<Opened> {
+        self.entry = None;
+        self.opened.take().filter(|it| it.file.unlock().is_ok())
+    }
+
     fn let_go(&mut self) -> Result<()> {
         self.entry = None;
         let Some(opened) = self.opened.take() else {
             return Ok(());
         };
         let unlocked = opened.file.unlock();
+        if self.is_handed_out() {
+            opened.ring();
+        }
         unlocked.map_err(|error| refused(error, &opened.path))
     }
 }
@@ -117,6 +146,11 @@ impl Target {
         std::mem::take(&mut self.reopened)
     }
 
+    /// Unlocks what was locked here and keeps it open for the next try.
+    pub(crate) fn take_back(&mut self, locked: Locked) {
+        self.opened = locked.into_opened();
+    }
+
     /// Tries to lock the file; `None` if somebody else has it. `signal` is told if the file is
     /// taken away while it is locked.
     pub(crate) fn try_lock(
@@ -145,6 +179,7 @@ impl Target {
                 let locked = Locked {
                     entry: signal.map(enter),
                     opened: Some(opened),
+                    handed_out: AtomicBool::new(false),
                 };
                 // After it was entered: what happens from now on is seen.
                 if place.is_in_place(locked.opened())? && locked.settle() {

@@ -11,10 +11,11 @@ use crate::{
 };
 use lockwork_core::lock::{Error, ErrorKind, Result, backend::Hints};
 use std::{
-    fs::File,
+    fs::{File, FileTimes},
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError, RwLock},
+    time::SystemTime,
 };
 use tokio::task::AbortHandle;
 
@@ -49,6 +50,18 @@ pub(crate) struct Opened {
     pub(crate) name: Arc<str>,
     pub(crate) path: PathBuf,
     pub(crate) facts: Facts,
+}
+
+impl Opened {
+    /// Tells whoever watches the file, without closing it: a change of both its times is told as
+    /// one of its attributes (`fsnotify_change` in `fs/attr.c`).
+    pub(crate) fn ring(&self) {
+        let now = SystemTime::now();
+        let times = FileTimes::new().set_accessed(now).set_modified(now);
+        if let Err(error) = self.file.set_times(times) {
+            tracing::debug!(%error, path = %self.path.display(), "who waits was not told");
+        }
+    }
 }
 
 impl Place {
