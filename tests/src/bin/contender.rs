@@ -45,7 +45,7 @@ async fn contend(url: &str, kind: &str, name: &str, count: usize) -> Result<()> 
         match kind {
             "mutex" => stay(&mut stays, locks.mutex(name).lock().await?).await?,
             "rw" => read_or_write(&mut stays, &locks, name).await?,
-            "semaphore" => stay(&mut stays, locks.semaphore(name, 3).acquire().await?).await?,
+            "semaphore" => permit(&mut stays, locks.semaphore(name, 3).acquire().await?).await?,
             "hold" => hold(&mut stays, locks.mutex(name).lock().await?).await,
             "take" => take(locks.mutex(name).lock().await?).await,
             "parent" => parent(locks.mutex(name).lock().await?, false).await?,
@@ -69,6 +69,14 @@ fn write_down(stays: &mut String, guard: &Guard, from: Instant) {
 async fn stay(stays: &mut String, guard: Guard) -> Result<()> {
     let from = Instant::now();
     tokio::task::yield_now().await;
+    write_down(stays, &guard, from);
+    guard.release().await
+}
+
+/// Long enough for others to be in as well.
+async fn permit(stays: &mut String, guard: Guard) -> Result<()> {
+    let from = Instant::now();
+    tokio::time::sleep(Duration::from_millis(1)).await;
     write_down(stays, &guard, from);
     guard.release().await
 }

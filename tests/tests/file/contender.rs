@@ -58,7 +58,8 @@ impl Contender {
     }
 
     pub fn go(&mut self) {
-        self.orders.write_all(b"go\n").unwrap();
+        // One that has said what is wrong no longer listens.
+        let _ = self.orders.write_all(b"go\n");
     }
 
     /// The next line; `None` at its end.

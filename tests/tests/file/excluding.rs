@@ -18,7 +18,7 @@ fn contend_beside_a_collector(number: usize, kind: &str, count: usize) -> Vec<St
         .map(|line| line.parse::<usize>().unwrap())
         .sum();
     println!("{} stays, {removed} files removed", stays.len());
-    assert!(removed > 100, "{removed} removed: this proves nothing");
+    assert!(removed > 0, "nothing was removed: this proves nothing");
     stays
 }
 
@@ -41,6 +41,6 @@ fn writers_exclude_everybody_and_readers_do_not_while_idle_files_are_removed() {
 
 #[test]
 fn a_semaphore_of_three_admits_three_while_idle_files_are_removed() {
-    let stays = contend_beside_a_collector(6, "semaphore", 300);
-    assert_eq!((stays.len(), most_at_once(&stays)), (1800, 3));
+    let stays = contend_beside_a_collector(6, "semaphore", 200);
+    assert_eq!((stays.len(), most_at_once(&stays)), (1200, 3));
 }
