@@ -10,6 +10,10 @@ use std::{
     path::Path,
     pin::pin,
     process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::Poll,
     time::{Duration, Instant},
 };
@@ -17,7 +21,7 @@ use std::{
 const DROPS: usize = 20_000;
 const TASKS: usize = 16;
 
-/// Polls `work` at most `polls` times, then drops it; whether it was done.
+/// Polls `work` at most `polls` times and for two milliseconds, then drops it; whether it was done.
 async fn poll_at_most(polls: u32, work: impl Future<Output = Result<Guard>>) -> bool {
     let (mut work, mut left) = (pin!(work), polls);
     let done = std::future::poll_fn(|cx| {
@@ -27,17 +31,20 @@ async fn poll_at_most(polls: u32, work: impl Future<Output = Result<Guard>>) -> 
             polled => polled.map(Some),
         }
     });
-    let granted = done.await.map(Result::unwrap);
+    let done = tokio::time::timeout(Duration::from_millis(2), done).await;
+    let granted = done.ok().flatten().map(Result::unwrap);
     if granted.is_some() {
         // Others come meanwhile and must wait.
-        tokio::time::sleep(Duration::from_micros(100)).await;
+        for _ in 0..16 {
+            tokio::task::yield_now().await;
+        }
     }
     granted.is_some()
 }
 
 async fn drop_one(locks: &Locks) -> bool {
     let random = |most: u32| rand::rng().random_range(0..most);
-    let name = random(3).to_string();
+    let name = random(2).to_string();
     let (polls, kind) = (random(5) + 1, random(6));
     let (mutex, rw_lock) = (locks.mutex(&name), locks.rw_lock(&name));
     match kind {
@@ -81,15 +88,17 @@ async fn nothing_left(directory: &Path, before: usize) {
 }
 
 async fn drop_many(clients: &[Locks; 2]) {
+    let dropped = Arc::new(AtomicUsize::new(0));
     let tasks: Vec<_> = (0..TASKS)
         .map(|task| {
-            let locks = clients[task % 2].clone();
+            let (locks, dropped) = (clients[task % 2].clone(), dropped.clone());
             tokio::spawn(async move {
-                let (mut granted, mut dropped) = (0, 0);
-                while dropped < DROPS / TASKS {
+                let mut granted = 0;
+                // Together: the last one left would be granted everything.
+                while dropped.load(Ordering::Relaxed) < DROPS {
                     match drop_one(&locks).await {
                         true => granted += 1,
-                        false => dropped += 1,
+                        false => _ = dropped.fetch_add(1, Ordering::Relaxed),
                     }
                 }
                 granted
