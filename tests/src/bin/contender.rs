@@ -83,7 +83,8 @@ async fn permit(stays: &mut String, guard: Guard) -> Result<()> {
 
 async fn read_or_write(stays: &mut String, locks: &Locks, name: &str) -> Result<()> {
     let lock = locks.rw_lock(name);
-    match rand::rng().random_range(0..8) {
+    let lot = rand::rng().random_range(0..8);
+    match lot {
         0..4 => stay(stays, lock.read().await?).await,
         4..6 => stay(stays, lock.write().await?).await,
         6 => stay(stays, lock.upgradeable_read().await?).await,
@@ -114,10 +115,14 @@ async fn parent(guard: Guard, bequeaths: bool) -> Result<()> {
     if let Some(descriptor) = guard.descriptors()?.pop().filter(|_| bequeaths) {
         child.stdin(Stdio::from(descriptor));
     }
-    let child = child.spawn().expect("a child");
+    let mut child = child.spawn().expect("a child");
     say(&format!("child {}\n", child.id()));
     guard.lost().await;
-    Ok(())
+    child.wait().map(|_| ()).map_err(unexpected)
+}
+
+fn unexpected(error: std::io::Error) -> Error {
+    Error::new(lockwork::ErrorKind::Unexpected, "no child").because(error)
 }
 
 async fn count_for_ever(locks: &Locks, name: &str) -> Result<()> {

@@ -91,7 +91,7 @@ async fn a_file_whose_rights_are_changed_stays_held() {
     let directory = Directory::new();
     let locks = directory.client();
     let guard = locks.mutex("x").lock().await.unwrap();
-    fs::set_permissions(directory.file(), Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(directory.file(), Permissions::from_mode(0o000)).unwrap();
     tokio::time::sleep(SOON).await;
     assert!(guard.is_valid());
     guard.release().await.unwrap();
