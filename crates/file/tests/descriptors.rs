@@ -1,5 +1,6 @@
 //! The limit of open files is reached. Alone in its process, whose limit it is.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used)]
 
 use lockwork_core::lock::{ErrorKind, Locks};
 use lockwork_file::Files;

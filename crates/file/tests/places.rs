@@ -1,5 +1,6 @@
 //! Directories that locks can live in, and those that they must not.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used)]
 
 use lockwork_core::lock::{Error, ErrorKind, Locks, Registry};
 use lockwork_file::{DRIVER, Files};

@@ -1,5 +1,6 @@
 //! Something else stands where a lock file belongs: it is named in an error and left untouched.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used)]
 
 use lockwork_core::lock::{Error, ErrorKind, Locks};
 use lockwork_file::Files;

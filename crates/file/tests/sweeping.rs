@@ -1,4 +1,5 @@
 //! Names that are used once leave nothing, though nobody clears up. `LOCKWORK_NAMES` says how many.
+#![allow(clippy::unwrap_used)]
 
 use lockwork_core::lock::Locks;
 use lockwork_file::Files;

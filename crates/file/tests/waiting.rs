@@ -1,5 +1,6 @@
 //! Many who wait cost little. Alone in its process, for that is what is measured.
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)]
 
 use lockwork_core::lock::{Guard, Locks};
 use lockwork_file::Files;

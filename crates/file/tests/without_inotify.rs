@@ -1,5 +1,6 @@
 //! The system gives no inotify instance: everything works, by looking.
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)]
 
 use lockwork_core::lock::Locks;
 use lockwork_file::Files;
