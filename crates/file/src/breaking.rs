@@ -2,11 +2,12 @@
 
 use crate::{
     floor, holders,
+    names::Names,
     place::{Opened, Place},
     stamp,
     sys::{self, Access},
 };
-use lockwork_core::lock::{Error, ErrorKind, LockId, Result};
+use lockwork_core::lock::{Error, ErrorKind, LockId, Result, Space};
 use std::sync::Arc;
 
 /// So many grants may be made between looking at the last number and removing the file.
@@ -24,6 +25,10 @@ pub(crate) fn break_lock(place: &Arc<Place>, id: &LockId) -> Result<usize> {
             remove(place, &opened)?;
         }
     }
+    if id.space == Space::Semaphore {
+        // Who waits for a permit watches the gate: closing it says that there is one.
+        drop(place.open_existing(&Names::of(id).gate(), Access::Write)?);
+    }
     // Ours need not wait to be told.
     place.check_all();
     Ok(held)
@@ -31,7 +36,9 @@ pub(crate) fn break_lock(place: &Arc<Place>, id: &LockId) -> Result<usize> {
 
 /// Removes a file that somebody may hold. The next one of its name begins above its numbers.
 fn remove(place: &Arc<Place>, opened: &Opened) -> Result<()> {
-    floor::raise(place, last(opened)? + MARGIN)?;
+    // Whoever has just locked it is about to write the clock's number, or the one above the floor.
+    let next = last(opened)?.max(floor::read(place)?).max(stamp::now());
+    floor::raise(place, next + MARGIN)?;
     opened.remove()?;
     // From here on nobody is granted anything in it: they see that it is not in place.
     floor::raise(place, last(opened)? + 1)

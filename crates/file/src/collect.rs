@@ -6,7 +6,7 @@ use crate::{
     errors::refused,
     floor,
     locked::{How, Target},
-    names::GATE,
+    names::{is_gate, stem_of},
     place::Place,
     stamp,
     sys::{self, Access},
@@ -58,10 +58,10 @@ pub(crate) fn sweep(place: &Arc<Place>, idle: Duration) -> Result<usize> {
     }
     let mut names = place.list("")?;
     // The files of one lock come together, its gate last.
-    names.sort_unstable_by(|one, other| sort_key(one).cmp(&sort_key(other)));
+    names.sort_unstable_by(|one, other| order(one).cmp(&order(other)));
     let (mut files_left, mut locks_gone) = (names.len(), 0);
     let mut covered = 0;
-    for files in names.chunk_by(|one, other| stem(one) == stem(other)) {
+    for files in names.chunk_by(|one, other| stem_of(one) == stem_of(other)) {
         match sweep_lock(place, files, idle, &mut covered) {
             Ok(removed) => {
                 files_left -= removed;
@@ -103,14 +103,8 @@ fn sweep_lock(
     Ok(files.len())
 }
 
-/// What the names of one lock's files have in common: no lock's has a dot before its end.
-fn stem(name: &str) -> &str {
-    name.split('.').next().unwrap_or_default()
-}
-
-fn sort_key(name: &str) -> (&str, bool, &str) {
-    let rest = &name[stem(name).len()..];
-    (stem(name), rest == GATE, rest)
+fn order(name: &str) -> (&str, bool) {
+    (stem_of(name), is_gate(name))
 }
 
 /// Removes one file, if it is idle and nobody has it. `covered` is how high the floor is.

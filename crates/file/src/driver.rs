@@ -49,5 +49,10 @@ fn path(url: &Url) -> Result<PathBuf> {
     if url.host().is_some() {
         return Err(refuse().with("host", url.host_str().unwrap_or_default()));
     }
-    url.to_file_path().map_err(|()| refuse())
+    let path = url.to_file_path().map_err(|()| refuse())?;
+    // The root: what `file://` leads to.
+    if path.parent().is_none() {
+        return Err(refuse());
+    }
+    Ok(path)
 }

@@ -5,7 +5,7 @@ use crate::{
     errors::refused,
     locked::Locked,
     names::Names,
-    place::Opened,
+    place::{Opened, Place},
     stamp::Stamp,
     sys::Access,
 };
@@ -13,10 +13,7 @@ use lockwork_core::lock::{
     Deadline, Error, ErrorKind, Instant, LossSignal, Lost, Mode, Result, Token,
     backend::{Attempt, Hold, wait_until},
 };
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A lock held in a directory. It lasts until it is released, its process ends, or its file is
 /// taken away.
@@ -29,8 +26,6 @@ pub struct FileHold {
     bell: Option<Opened>,
     token: Option<Token>,
     telling: (LossSignal, Lost),
-    /// Whether somebody else may have its files open too.
-    lent: AtomicBool,
 }
 
 impl FileHold {
@@ -48,7 +43,6 @@ impl FileHold {
             bell: None,
             token,
             telling,
-            lent: AtomicBool::new(false),
         }
     }
 
@@ -86,10 +80,9 @@ impl Hold for FileHold {
     #[cfg(unix)]
     fn descriptors(&self) -> std::io::Result<Vec<std::os::fd::OwnedFd>> {
         let locked = std::iter::once(&self.first).chain(&self.second);
-        let files = locked.map(|locked| &locked.opened().file);
-        let files = files.chain(self.bell.as_ref().map(|bell| &bell.file));
-        self.lent.store(true, Ordering::Relaxed);
-        files.map(|file| file.try_clone().map(Into::into)).collect()
+        let bell = self.bell.iter().map(|bell| bell.file.try_clone());
+        let bell = bell.map(|file| file.map(Into::into));
+        locked.map(Locked::duplicate).chain(bell).collect()
     }
 
     async fn upgrade(&mut self, deadline: Deadline) -> Result<bool> {
@@ -113,30 +106,31 @@ impl Hold for FileHold {
     }
 
     async fn release(self) -> Result<()> {
-        let files = [Some(self.first), self.second];
-        let names: Vec<_> = if self.lent.into_inner() {
-            let names = files
-                .iter()
-                .flatten()
-                .map(|file| file.opened().name.clone());
-            names
-                .chain(self.bell.iter().map(|bell| bell.name.clone()))
-                .collect()
-        } else {
-            Vec::new()
-        };
-        let mut unlocked = Ok(());
-        for file in files.into_iter().flatten() {
-            unlocked = unlocked.and(file.unlock());
-        }
-        drop(self.bell);
-        // What somebody else has open is not closed, and who waits is not told. So it is opened
-        // and closed once more.
-        for name in names {
-            drop(self.aim.place.open_existing(&name, Access::Write));
-        }
-        unlocked
+        let Self {
+            aim,
+            first,
+            second,
+            bell,
+            ..
+        } = self;
+        let handed_out = first.is_handed_out();
+        let first = first.unlock();
+        let second = second.map_or(Ok(()), Locked::unlock);
+        let rung = bell.map_or(Ok(()), |bell| ring(&aim.place, &bell, handed_out));
+        first.and(second).and(rung)
     }
+}
+
+/// Tells who waits for a permit: closing `bell` does, unless another process has it open or the
+/// gate is another file by now.
+fn ring(place: &Place, bell: &Opened, handed_out: bool) -> Result<()> {
+    if handed_out {
+        bell.ring();
+    }
+    if !place.is_in_place(bell)? {
+        drop(place.open_existing(&bell.name, Access::Write)?);
+    }
+    Ok(())
 }
 
 /// An upgrade under way. Dropped, the reader is what it was.

@@ -33,12 +33,13 @@ pub(crate) fn of(place: &Arc<Place>, id: &LockId) -> Result<Holders> {
     Ok(Holders::new(holders, Vec::new()))
 }
 
-/// The files that are held by whoever holds the lock. Gates are only passed.
+/// The files that are held by whoever holds the lock. Gates are only passed. In the order in which
+/// to take them away: a writer who waits has the intent, and must not get in before it is gone.
 pub(crate) fn files(place: &Place, id: &LockId) -> Result<Vec<Arc<str>>> {
     let names = Names::of(id);
     Ok(match id.space {
         Space::Mutex => vec![names.main()],
-        Space::RwLock => vec![names.main(), names.intent()],
+        Space::RwLock => vec![names.intent(), names.main()],
         _ => {
             let gate = names.gate();
             let mut permits = place.list(names.stem())?;

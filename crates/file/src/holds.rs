@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU8, AtomicU64, Ordering},
     },
 };
 
@@ -32,8 +32,34 @@ struct Holding {
     number: u64,
     identity: Identity,
     signal: LossSignal,
+    status: Arc<Status>,
+}
+
+#[derive(Debug, Default)]
+struct Status {
     /// The number it was given, once it was.
-    counter: Arc<AtomicU64>,
+    counter: AtomicU64,
+    /// One of the three below.
+    stage: AtomicU8,
+}
+
+/// Locked, and not yet seen to be in place: nobody relies on it.
+const CANDIDATE: u8 = 0;
+const HELD: u8 = 1;
+/// Taken away before anybody relied on it.
+const MISSED: u8 = 2;
+
+impl Status {
+    fn becomes(&self, stage: u8) -> bool {
+        let swapped =
+            self.stage
+                .compare_exchange(CANDIDATE, stage, Ordering::AcqRel, Ordering::Acquire);
+        swapped.is_ok()
+    }
+
+    fn is_held(&self) -> bool {
+        self.stage.load(Ordering::Acquire) == HELD
+    }
 }
 
 impl Holds {
@@ -44,24 +70,25 @@ impl Holds {
         }))
     }
 
-    /// From now on, tells `signal` if `name` no longer leads to the file of this identity. Look
-    /// once yourself afterwards: it may have happened before.
+    /// From now on, sees whether `name` leads to the file of this identity. Look once yourself
+    /// afterwards, for it may have been taken away before, and then [settle](Entry::settle) it:
+    /// `signal` is told of what happens later.
     pub(crate) fn enter(&self, name: &Arc<str>, identity: Identity, signal: LossSignal) -> Entry {
         let mut held = self.0.held();
         held.numbers += 1;
         let number = held.numbers;
-        let counter = Arc::new(AtomicU64::new(0));
+        let status = Arc::<Status>::default();
         held.by_name.entry(name.clone()).or_default().push(Holding {
             number,
             identity,
             signal,
-            counter: counter.clone(),
+            status: status.clone(),
         });
         Entry {
             holds: self.clone(),
             name: name.clone(),
             number,
-            counter,
+            status,
         }
     }
 
@@ -74,7 +101,7 @@ impl Holds {
         let name = path.file_name().and_then(|name| name.to_str());
         let holding = name.and_then(|name| held.by_name.get(name));
         let numbers = holding.into_iter().flatten();
-        let numbers = numbers.map(|holding| holding.counter.load(Ordering::Relaxed));
+        let numbers = numbers.map(|holding| holding.status.counter.load(Ordering::Relaxed));
         numbers.max().unwrap_or(0)
     }
 
@@ -99,7 +126,10 @@ impl Inner {
             return false;
         };
         let gone = |holding: &&Holding| Some(holding.identity) != there;
-        let gone: Vec<_> = holding.iter().filter(gone).collect();
+        let gone = holding.iter().filter(gone);
+        // A candidate's signal may be told of another file that its owner holds, or will.
+        let lost = |holding: &&Holding| !holding.status.becomes(MISSED) && holding.status.is_held();
+        let gone: Vec<_> = gone.filter(lost).collect();
         for holding in &gone {
             holding.signal.lose(Loss::Taken);
         }
@@ -118,12 +148,18 @@ pub(crate) struct Entry {
     holds: Holds,
     name: Arc<str>,
     number: u64,
-    counter: Arc<AtomicU64>,
+    status: Arc<Status>,
 }
 
 impl Entry {
+    /// It was seen in place, and its owner relies on it from now on; `false` if it was taken away
+    /// meanwhile.
+    pub(crate) fn settle(&self) -> bool {
+        self.status.becomes(HELD)
+    }
+
     pub(crate) fn numbered(&self, counter: u64) {
-        self.counter.store(counter, Ordering::Relaxed);
+        self.status.counter.store(counter, Ordering::Relaxed);
     }
 }
 
@@ -137,5 +173,40 @@ impl Drop for Entry {
         if holding.is_empty() {
             held.by_name.remove(&self.name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockwork_core::lock::Lost;
+
+    fn entered(holds: &Holds, name: &str) -> (Entry, Lost) {
+        let identity = Identity {
+            device: 1,
+            inode: 1,
+        };
+        let (signal, lost) = Lost::signal();
+        (holds.enter(&name.into(), identity, signal), lost)
+    }
+
+    #[test]
+    fn what_was_missed_before_it_was_held_is_not_lost() {
+        let nowhere = tempfile::tempdir().unwrap();
+        let holds = Holds::new(nowhere.path().into());
+        let (entry, lost) = entered(&holds, "x");
+        assert!(!holds.check("x"));
+        assert_eq!(lost.get(), None);
+        assert!(!entry.settle());
+    }
+
+    #[test]
+    fn what_is_taken_away_while_it_is_held_is_lost() {
+        let nowhere = tempfile::tempdir().unwrap();
+        let holds = Holds::new(nowhere.path().into());
+        let (entry, lost) = entered(&holds, "x");
+        assert!(entry.settle());
+        assert!(holds.check("x"));
+        assert_eq!(lost.get(), Some(Loss::Taken));
     }
 }

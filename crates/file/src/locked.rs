@@ -10,7 +10,14 @@ use crate::{
     sys::{Access, Missing},
 };
 use lockwork_core::lock::{Error, ErrorKind, LossSignal, Result};
-use std::{fs::TryLockError, io, sync::Arc};
+use std::{
+    fs::TryLockError,
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 /// How a file is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +33,8 @@ pub(crate) struct Locked {
     /// `None` only while dropping.
     opened: Option<Opened>,
     entry: Option<Entry>,
+    /// Whether another process may have it open, so that our closing tells nobody.
+    handed_out: AtomicBool,
 }
 
 impl Locked {
@@ -35,6 +44,17 @@ impl Locked {
             .expect("a locked file is there until it is unlocked by value")
     }
 
+    /// A duplicate of the descriptor, to be handed to another process.
+    #[cfg(unix)]
+    pub(crate) fn duplicate(&self) -> io::Result<std::os::fd::OwnedFd> {
+        self.handed_out.store(true, Ordering::Relaxed);
+        self.opened().file.try_clone().map(Into::into)
+    }
+
+    pub(crate) fn is_handed_out(&self) -> bool {
+        self.handed_out.load(Ordering::Relaxed)
+    }
+
     /// Remembers the number it was given, for as long as it is held.
     pub(crate) fn numbered(&self, counter: u64) {
         if let Some(entry) = &self.entry {
@@ -42,9 +62,20 @@ impl Locked {
         }
     }
 
+    /// It was seen in place; `false` if it was taken away since.
+    fn settle(&self) -> bool {
+        self.entry.as_ref().is_none_or(Entry::settle)
+    }
+
     /// Unlocks it. What cannot be unlocked is closed all the same, and that unlocks it.
     pub(crate) fn unlock(mut self) -> Result<()> {
         self.let_go()
+    }
+
+    /// Unlocks it and leaves it open; `None` if only closing it could.
+    fn into_opened(mut self) -> Option<Opened> {
+        self.entry = None;
+        self.opened.take().filter(|it| it.file.unlock().is_ok())
     }
 
     fn let_go(&mut self) -> Result<()> {
@@ -53,6 +84,9 @@ impl Locked {
             return Ok(());
         };
         let unlocked = opened.file.unlock();
+        if self.is_handed_out() {
+            opened.ring();
+        }
         unlocked.map_err(|error| refused(error, &opened.path))
     }
 }
@@ -112,6 +146,11 @@ impl Target {
         std::mem::take(&mut self.reopened)
     }
 
+    /// Unlocks what was locked here and keeps it open for the next try.
+    pub(crate) fn take_back(&mut self, locked: Locked) {
+        self.opened = locked.into_opened();
+    }
+
     /// Tries to lock the file; `None` if somebody else has it. `signal` is told if the file is
     /// taken away while it is locked.
     pub(crate) fn try_lock(
@@ -140,9 +179,10 @@ impl Target {
                 let locked = Locked {
                     entry: signal.map(enter),
                     opened: Some(opened),
+                    handed_out: AtomicBool::new(false),
                 };
-                // After it was entered: what happens from now on is told.
-                if place.is_in_place(locked.opened())? {
+                // After it was entered: what happens from now on is seen.
+                if place.is_in_place(locked.opened())? && locked.settle() {
                     return Ok(Some(locked));
                 }
             }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(crate) const SUFFIX: &str = ".lock";
 
 /// What a gate's name ends in.
-pub(crate) const GATE: &str = ".gate.lock";
+const GATE: &str = ".gate.lock";
 
 /// How much of a lock's name is shown.
 const SHOWN: usize = 32;
@@ -63,6 +63,16 @@ impl Names {
     }
 }
 
+/// Whether a file of this name is a gate.
+pub(crate) fn is_gate(file: &str) -> bool {
+    file.ends_with(GATE)
+}
+
+/// What all files of the lock begin with to which a file of this name belongs.
+pub(crate) fn stem_of(file: &str) -> &str {
+    file.split_once('.').map_or(file, |(stem, _)| stem)
+}
+
 /// 160 bits of SHA-256 in lower-case base 32 (RFC 4648): 32 characters that no file system folds.
 fn push_hash(text: &mut String, name: &str) {
     const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
@@ -95,6 +105,15 @@ mod tests {
             name,
             "mutex-invoices_2026-08-qe5gqesde2oy63niinvgto5fdo247g4z.lock"
         );
+    }
+
+    #[test]
+    fn a_file_tells_which_lock_it_is_of() {
+        let names = Names::of(&LockId::new(Space::Semaphore, Name::new("a.b").unwrap()));
+        for file in [names.main(), names.intent(), names.gate(), names.permit(7)] {
+            assert_eq!(stem_of(&file), names.stem());
+            assert_eq!(is_gate(&file), file == names.gate());
+        }
     }
 
     #[test]

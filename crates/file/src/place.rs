@@ -11,10 +11,11 @@ use crate::{
 };
 use lockwork_core::lock::{Error, ErrorKind, Result, backend::Hints};
 use std::{
-    fs::File,
+    fs::{File, FileTimes},
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError, RwLock},
+    time::SystemTime,
 };
 use tokio::task::AbortHandle;
 
@@ -61,6 +62,16 @@ impl Opened {
                 Err(refused(error, &self.path))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Tells whoever watches the file, without closing it: a change of both its times is told as
+    /// one of its attributes (`fsnotify_change` in `fs/attr.c`).
+    pub(crate) fn ring(&self) {
+        let now = SystemTime::now();
+        let times = FileTimes::new().set_accessed(now).set_modified(now);
+        if let Err(error) = self.file.set_times(times) {
+            tracing::debug!(%error, path = %self.path.display(), "who waits was not told");
         }
     }
 }

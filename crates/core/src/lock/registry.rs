@@ -107,6 +107,11 @@ fn parse(text: &str) -> Result<Url> {
     if url.scheme() != "file" {
         return Ok(url);
     }
+    let (_, named) = text.trim().split_once(':').unwrap_or_default();
+    if named.is_empty() || named.starts_with(['?', '#']) {
+        let message = "a file URL names a directory: write file:./locks, or file:. for this one";
+        return Err(Error::new(ErrorKind::Invalid, message));
+    }
     let here = std::env::current_dir().ok();
     let here = here.and_then(|here| Url::from_directory_path(here).ok());
     let relative = Url::options().base_url(here.as_ref()).parse(text);

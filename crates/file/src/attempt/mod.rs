@@ -118,7 +118,9 @@ impl Way {
         let mut targets = match self {
             Self::Mutex(target) | Self::Upgradeable(target) => vec![target],
             Self::Read { gate, main } => vec![gate, main],
-            Self::Write(writing) => vec![writing.intent.target(), writing.rise.main()],
+            // The other file may not be there.
+            Self::Write(writing) if writing.intent.is_taken() => vec![writing.rise.main()],
+            Self::Write(writing) => vec![writing.intent.target()],
             Self::Permit(permit) => vec![permit.gate()],
         };
         let reopened = targets
@@ -223,6 +225,7 @@ impl Tries {
         };
         let signal = Some(&self.telling.0);
         let Some(locked) = main.try_lock(place, How::WithOthers, signal)? else {
+            gate.take_back(passing);
             return Ok(Outcome::Refused(BUSY));
         };
         drop(passing);
@@ -290,7 +293,11 @@ impl Tries {
 
 /// Tells whoever has it that somebody waits.
 fn leave_mark(target: &Target, waits: bool) {
-    if let Some(opened) = target.opened().filter(|_| waits) {
+    let Some(opened) = target.opened().filter(|_| waits) else {
+        return;
+    };
+    // What is no lock file is not written to, though somebody has locked it.
+    if stamp::read(opened).is_ok_and(|page| !page.someone_waits()) {
         stamp::mark(opened, true);
     }
 }

@@ -84,18 +84,33 @@ impl Directory {
             Access::Write => OFlags::RDWR,
             Access::Read => OFlags::RDONLY,
         };
-        if missing == Missing::Make {
-            flags |= OFlags::CREATE;
-        }
-        let mode = Mode::from_raw_mode(if shared { 0o660 } else { 0o600 });
+        // What is there is opened without `CREATE`: in a directory with the sticky bit that would
+        // be refused if it belongs to another user (`protected_regular` in proc_sys_fs(5)).
         let file = loop {
-            match rustix::fs::openat(&self.0, name, flags, mode) {
+            match rustix::fs::openat(&self.0, name, flags, Mode::empty()) {
                 Err(Errno::INTR) => {}
+                Err(Errno::NOENT) if missing == Missing::Make => {
+                    match self.make_file(name, flags, shared) {
+                        Err(Errno::INTR | Errno::EXIST) => {}
+                        made => break made?,
+                    }
+                }
                 opened => break opened?,
             }
         };
         let facts = rustix::fs::fstat(&file)?.into();
         Ok((File::from(file), facts))
+    }
+
+    fn make_file(&self, name: &str, flags: OFlags, shared: bool) -> Result<OwnedFd, Errno> {
+        let flags = flags | OFlags::CREATE | OFlags::EXCL;
+        let mode = Mode::from_raw_mode(if shared { 0o660 } else { 0o600 });
+        let file = rustix::fs::openat(&self.0, name, flags, mode)?;
+        if shared {
+            // The umask mostly takes away what the group needs.
+            rustix::fs::fchmod(&file, mode)?;
+        }
+        Ok(file)
     }
 
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
