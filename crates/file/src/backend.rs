@@ -9,7 +9,7 @@ use crate::{
     place::Place,
 };
 use lockwork_core::lock::{
-    Capability, Guarantee, Holders, Info, LockId, Report, Request, Result, Scope,
+    Capability, Guarantee, Holders, Info, Instant, LockId, Report, Request, Result, Scope,
     backend::{Attempt, Backend, Listener, Owned, Shield, try_each, wait_for_grant},
 };
 use std::{
@@ -101,6 +101,9 @@ async fn synced(hold: FileHold) -> Result<FileHold> {
 /// that sleeps to wake up.
 const WAY: Duration = Duration::from_millis(2);
 
+/// How long somebody who passes may take.
+const PASSING: Duration = Duration::from_millis(100);
+
 impl Backend for Files {
     type Hold = FileHold;
 
@@ -111,7 +114,14 @@ impl Backend for Files {
 
     async fn acquire(&self, request: Request) -> Result<Option<FileHold>> {
         let mut effort = Effort::new(self.0.clone(), &request);
-        let gave_way = match effort.attempt()? {
+        let mut outcome = effort.attempt()?;
+        let start = Instant::now();
+        // Somebody is just passing: that is no answer yet, whatever the deadline.
+        while outcome.is_not_yet() && start.elapsed() < PASSING {
+            tokio::time::sleep(PACE.least).await;
+            outcome = effort.attempt()?;
+        }
+        let gave_way = match outcome {
             Outcome::Granted(hold) => return Ok(Some(hold)),
             Outcome::Unsynced(hold) => {
                 let releases = request.releases.clone();

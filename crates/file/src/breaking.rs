@@ -2,6 +2,7 @@
 
 use crate::{
     floor, holders,
+    locked::Locked,
     names::Names,
     place::{Opened, Place},
     stamp,
@@ -20,11 +21,13 @@ pub(crate) fn break_lock(place: &Arc<Place>, id: &LockId) -> Result<usize> {
         return Err(Error::new(ErrorKind::Unsupported, message));
     }
     let held = holders::of(place, id)?.holders.len();
+    let floor = floor::lock(place)?;
     for name in holders::files(place, id)? {
         if let Some(opened) = place.open_existing(&name, Access::Read)? {
-            remove(place, &opened)?;
+            remove(place, &floor, &opened)?;
         }
     }
+    drop(floor);
     if id.space == Space::Semaphore {
         // Who waits for a permit watches the gate: closing it says that there is one.
         drop(place.open_existing(&Names::of(id).gate(), Access::Write)?);
@@ -34,14 +37,12 @@ pub(crate) fn break_lock(place: &Arc<Place>, id: &LockId) -> Result<usize> {
     Ok(held)
 }
 
-/// Removes a file that somebody may hold. The next one of its name begins above its numbers.
-fn remove(place: &Arc<Place>, opened: &Opened) -> Result<()> {
-    // Whoever has just locked it is about to write the clock's number, or the one above the floor.
-    let next = last(opened)?.max(floor::read(place)?).max(stamp::now());
-    floor::raise(place, next + MARGIN)?;
-    opened.remove()?;
-    // From here on nobody is granted anything in it: they see that it is not in place.
-    floor::raise(place, last(opened)? + 1)
+/// Removes a file that somebody may hold. The next one of its name begins above its numbers: nobody
+/// begins one while the floor is locked, and whoever has this one can only count on from its last.
+fn remove(place: &Arc<Place>, floor: &Locked, opened: &Opened) -> Result<()> {
+    let next = last(opened)?.max(stamp::now());
+    floor::raise_locked(place, floor, next + MARGIN)?;
+    opened.remove()
 }
 
 fn last(opened: &Opened) -> Result<u64> {

@@ -39,12 +39,32 @@ pub(crate) fn exists(place: &Place) -> bool {
     sys::facts_at(&place.path().join(NAME)).is_ok_and(|there| there.is_some())
 }
 
+/// The floor, which stays as it is until what comes with it is dropped; `None` if somebody is just
+/// raising it.
+pub(crate) fn stand_on(place: &Arc<Place>) -> Result<Option<(u64, Option<Locked>)>> {
+    let mut floor = Target::existing(NAME.into(), Access::Read);
+    match floor.try_lock(place, How::WithOthers, None)? {
+        Some(locked) => {
+            let page = stamp::read(locked.opened())?;
+            let floor = page.newest().map_or(0, |record| record.counter);
+            Ok(Some((floor, Some(locked))))
+        }
+        None if exists(place) => Ok(None),
+        // Whoever makes one raises it above the clock first.
+        None => Ok(Some((0, None))),
+    }
+}
+
 /// Raises the floor to `to` at least, on the disk. May wait: not for the executor.
 pub(crate) fn raise(place: &Arc<Place>, to: u64) -> Result<()> {
     if read(place)? >= to {
         return Ok(());
     }
-    let locked = lock(place)?;
+    raise_locked(place, &lock(place)?, to)
+}
+
+/// The same by whoever has locked it.
+pub(crate) fn raise_locked(place: &Arc<Place>, locked: &Locked, to: u64) -> Result<()> {
     let opened = locked.opened();
     let page = stamp::read(opened)?;
     if page.newest().is_some_and(|record| record.counter >= to) {
@@ -98,7 +118,9 @@ pub(crate) fn remove_if_idle(place: &Arc<Place>, idle: Duration) -> Result<()> {
     opened.remove()
 }
 
-fn lock(place: &Arc<Place>) -> Result<Locked> {
+/// Keeps everybody else from raising the floor, and from beginning a file on it. May wait: not for
+/// the executor.
+pub(crate) fn lock(place: &Arc<Place>) -> Result<Locked> {
     let start = Instant::now();
     loop {
         if let Some(locked) = try_lock(place)? {

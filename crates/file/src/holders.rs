@@ -14,15 +14,17 @@ use lockwork_core::lock::{Holder, Holders, LockId, Mode, OwnerId, Result, Space,
 use std::sync::Arc;
 
 pub(crate) fn of(place: &Arc<Place>, id: &LockId) -> Result<Holders> {
-    let kernel = Kernel::ask(place)?;
+    let mut files = Vec::new();
+    for name in self::files(place, id)? {
+        files.extend(place.open_existing(&name, Access::Read)?);
+    }
+    let identities: Vec<_> = files.iter().map(|opened| opened.facts.identity).collect();
+    let kernel = Kernel::ask(place, &identities)?;
     let mut holders = Vec::new();
-    for name in files(place, id)? {
-        let Some(opened) = place.open_existing(&name, Access::Read)? else {
-            continue;
-        };
+    for opened in files {
         let record = stamp::read(&opened)?.newest().cloned();
         for lock in locks_on(&kernel, &opened, record.as_ref())? {
-            holders.extend(holder(lock, record.as_ref(), signed_by(id, &name)));
+            holders.extend(holder(lock, record.as_ref(), signed_by(id, &opened.name)));
         }
     }
     // A writer has two files and is one holder.

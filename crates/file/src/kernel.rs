@@ -15,24 +15,39 @@ pub(crate) struct Lock {
     pub(crate) process: Option<u32>,
 }
 
-/// The kernel's table of locks at one moment, `/proc/locks`.
+/// The locks on some files, from the kernel's table, `/proc/locks`.
 #[derive(Debug)]
 pub(crate) struct Kernel {
-    locks: Vec<(u64, u64, Lock)>,
+    locks: Vec<(Identity, Lock)>,
     /// Whether it shows locks in this directory: some file systems go by another device there.
     tells: bool,
 }
 
+/// How often the table is read, at most, until two readings say the same.
+const READINGS: usize = 8;
+
 impl Kernel {
-    pub(crate) fn ask(place: &Place) -> Result<Self> {
+    pub(crate) fn ask(place: &Place, files: &[Identity]) -> Result<Self> {
         // A lock of our own on a file nobody holds: if that is not in the table, nothing here is.
         let own = place.open_file(&floor::NAME.into(), Access::Read)?;
         let locked = locked::try_lock(&own, How::WithOthers)?;
-        let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
-        let locks = table.lines().filter_map(line).collect();
-        let mut kernel = Self { locks, tells: true };
-        kernel.tells = !locked || !kernel.on(own.facts.identity).is_empty();
-        Ok(kernel)
+        let own = own.facts.identity;
+        let read = || -> Vec<_> {
+            let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+            let all = table.lines().filter_map(line);
+            all.filter(|(file, _)| *file == own || files.contains(file))
+                .collect()
+        };
+        // A long table comes in several pieces, and what changes in between shifts the rest.
+        let mut locks = read();
+        for _ in 1..READINGS {
+            let before = std::mem::replace(&mut locks, read());
+            if before == locks {
+                break;
+            }
+        }
+        let tells = !locked || locks.iter().any(|(file, _)| *file == own);
+        Ok(Self { locks, tells })
     }
 
     pub(crate) const fn tells(&self) -> bool {
@@ -40,15 +55,18 @@ impl Kernel {
     }
 
     pub(crate) fn on(&self, file: Identity) -> Vec<Lock> {
-        let this =
-            |(device, inode, _): &&(u64, u64, Lock)| *device == file.device && *inode == file.inode;
-        let locks = self.locks.iter().filter(this);
-        locks.map(|(_, _, lock)| *lock).collect()
+        let locks = self.locks.iter().filter(|(locked, _)| *locked == file);
+        let mut locks: Vec<_> = locks.map(|(_, lock)| *lock).collect();
+        // Whoever is alone was read twice.
+        if locks.iter().any(|lock| lock.alone) {
+            locks.truncate(1);
+        }
+        locks
     }
 }
 
 /// `7: FLOCK  ADVISORY  WRITE 4711 fe:01:10011418 0 EOF`; with an arrow for one who waits.
-fn line(line: &str) -> Option<(u64, u64, Lock)> {
+fn line(line: &str) -> Option<(Identity, Lock)> {
     let mut words = line.split_whitespace().skip(1);
     if words.next()? != "FLOCK" {
         return None;
@@ -63,7 +81,8 @@ fn line(line: &str) -> Option<(u64, u64, Lock)> {
         alone,
         process: u32::try_from(process).ok().filter(|process| *process > 0),
     };
-    Some((device(major, minor), inode, lock))
+    let device = device(major, minor);
+    Some((Identity { device, inode }, lock))
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -84,12 +103,14 @@ mod tests {
     #[test]
     fn a_line_of_the_table_is_read() {
         let read = line("7: FLOCK  ADVISORY  WRITE 4711 fe:01:10011418 0 EOF").unwrap();
-        assert_eq!((read.0, read.1), (device(0xfe, 1), 10_011_418));
+        let device = device(0xfe, 1);
+        let inode = 10_011_418;
+        assert_eq!(read.0, Identity { device, inode });
         let lock = Lock {
             alone: true,
             process: Some(4711),
         };
-        assert_eq!(read.2, lock);
+        assert_eq!(read.1, lock);
         for other in [
             "3: POSIX  ADVISORY  WRITE 1 fe:01:5 0 EOF",
             "7: -> FLOCK  ADVISORY  WRITE 4711 fe:01:10011418 0 EOF",

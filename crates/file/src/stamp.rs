@@ -11,7 +11,10 @@ use crate::{
     sys, watch,
 };
 use lockwork_core::lock::{Error, ErrorKind, Mode, OwnerId, Result, Token};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 /// Who takes a lock.
 #[derive(Clone, Copy, Debug)]
@@ -41,14 +44,31 @@ pub(crate) fn read(opened: &Opened) -> Result<Page> {
     })
 }
 
-/// Writes into `locked`, which said `page`, that `who` has taken it.
-pub(crate) fn write(place: &Place, locked: &Locked, page: &Page, who: Who) -> Result<Stamp> {
+/// Writes into `locked`, which said `page`, that `who` has taken it; `None` if it is new and was
+/// taken away meanwhile, or somebody is just raising the floor it would begin on.
+pub(crate) fn write(
+    place: &Arc<Place>,
+    locked: &Locked,
+    page: &Page,
+    who: Who,
+) -> Result<Option<Stamp>> {
     let opened = locked.opened();
-    let last = page.newest();
-    let floor = match last {
-        Some(_) => 0,
-        None => floor::read(place)?.max(watch::highest(&opened.path)),
+    if page.newest().is_some() {
+        return write_above(place, locked, page, who, 0).map(Some);
+    }
+    let Some((floor, standing)) = floor::stand_on(place)? else {
+        return Ok(None);
     };
+    let floor = floor.max(watch::highest(&opened.path));
+    let stamp = write_above(place, locked, page, who, floor)?;
+    // Taken away before we stood on the floor, its number may be the next one's too.
+    let in_place = place.is_in_place(opened)?;
+    drop(standing);
+    Ok(in_place.then_some(stamp))
+}
+
+fn write_above(place: &Place, locked: &Locked, page: &Page, who: Who, floor: u64) -> Result<Stamp> {
+    let (opened, last) = (locked.opened(), page.newest());
     let (machine, now) = (machine(), now());
     let next = counter::next(last, floor, now, machine.boot);
     let token = Token::from_server(next.counter).ok_or_else(|| {

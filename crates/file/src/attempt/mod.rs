@@ -42,6 +42,13 @@ pub(crate) enum Outcome {
     Refused(Refusal),
 }
 
+impl Outcome {
+    /// Whether the question could not be put: nobody has the lock who would keep it.
+    pub(crate) const fn is_not_yet(&self) -> bool {
+        matches!(self, Self::Refused(Refusal::Busy(Pause::AMoment)))
+    }
+}
+
 /// Why there is no grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
@@ -254,8 +261,9 @@ impl Tries {
 
     fn permit(&self, permit: &mut Permit) -> Result<Outcome> {
         let got = permit.attempt(&self.aim, &self.telling.0, self.waiting)?;
-        let Some((locked, bell)) = got else {
-            return Ok(Outcome::Refused(BUSY));
+        let (locked, bell) = match got {
+            Ok(got) => got,
+            Err(pause) => return Ok(Outcome::Refused(Refusal::Busy(pause))),
         };
         let mut hold = self.hold(locked, None, None);
         hold.ring_afterwards(bell);
@@ -278,7 +286,9 @@ impl Tries {
         if newcomer && page.someone_waits() && page.newest().is_some_and(ours) {
             return Ok(Err(Refusal::GaveWay));
         }
-        let stamp = stamp::write(place, &locked, &page, self.aim.who)?;
+        let Some(stamp) = stamp::write(place, &locked, &page, self.aim.who)? else {
+            return Ok(Err(Refusal::Busy(Pause::AMoment)));
+        };
         if page.someone_waits() && self.waiting {
             // Whoever still waits leaves its mark again at its next try.
             stamp::mark(locked.opened(), false);

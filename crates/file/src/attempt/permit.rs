@@ -1,6 +1,6 @@
 //! One of a semaphore's permits: the first of its numbered files that is free.
 
-use super::{Aim, step::Step};
+use super::{Aim, Pause, step::Step};
 use crate::{
     locked::{How, Locked, Target},
     names::Names,
@@ -31,33 +31,45 @@ impl Permit {
         self.gate.target()
     }
 
-    /// One try: the permit, and a bell that rings when it is given back. Who waits shuts the gate
-    /// and keeps it shut, so that newcomers do not get in before; who does not only passes.
+    /// One try: the permit and a bell that rings when it is given back, or when to try again. Who
+    /// waits shuts the gate and keeps it shut, so that newcomers do not get in before; who does
+    /// not only passes.
     pub(super) fn attempt(
         &mut self,
         aim: &Aim,
         signal: &LossSignal,
         waiting: bool,
-    ) -> Result<Option<(Locked, Opened)>> {
+    ) -> Result<Result<(Locked, Opened), Pause>> {
         if !self.gate.is_taken() {
             let how = if waiting { How::Alone } else { How::WithOthers };
             let Some(locked) = self.gate.target().try_lock(&aim.place, how, None)? else {
-                return Ok(None);
+                return Ok(Err(Pause::UntilTold));
             };
             self.gate.keep(locked);
         }
-        let Some(permit) = self.first_free(aim, signal)? else {
-            if !waiting {
-                drop(self.gate.take());
+        let permit = match self.signed(aim, signal)? {
+            Ok(permit) => permit,
+            Err(pause) => {
+                if !waiting {
+                    drop(self.gate.take());
+                }
+                return Ok(Err(pause));
             }
-            return Ok(None);
         };
-        let page = stamp::read(permit.opened())?;
-        stamp::write(&aim.place, &permit, &page, aim.who)?;
         let bell = aim.place.open_file(&self.names.gate(), Access::Write)?;
         // Closing it tells the next who waits for the gate.
         drop(self.gate.take());
-        Ok(Some((permit, bell)))
+        Ok(Ok((permit, bell)))
+    }
+
+    /// A permit, signed.
+    fn signed(&self, aim: &Aim, signal: &LossSignal) -> Result<Result<Locked, Pause>> {
+        let Some(permit) = self.first_free(aim, signal)? else {
+            return Ok(Err(Pause::UntilTold));
+        };
+        let page = stamp::read(permit.opened())?;
+        let stamp = stamp::write(&aim.place, &permit, &page, aim.who)?;
+        Ok(stamp.map(|_| permit).ok_or(Pause::AMoment))
     }
 
     fn first_free(&self, aim: &Aim, signal: &LossSignal) -> Result<Option<Locked>> {

@@ -104,13 +104,34 @@ impl Directory {
 
     fn make_file(&self, name: &str, flags: OFlags, shared: bool) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::CREATE | OFlags::EXCL;
-        let mode = Mode::from_raw_mode(if shared { 0o660 } else { 0o600 });
-        let file = rustix::fs::openat(&self.0, name, flags, mode)?;
-        if shared {
-            // The umask mostly takes away what the group needs.
-            rustix::fs::fchmod(&file, mode)?;
+        if !shared {
+            let mode = Mode::RUSR | Mode::WUSR;
+            return rustix::fs::openat(&self.0, name, flags, mode);
         }
-        Ok(file)
+        // The umask mostly takes away what the group needs, and the group may be quick. So the file
+        // gets its name when it has its rights.
+        let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP;
+        let unnamed = format!(".new-{:016x}", rand::random::<u64>());
+        let file = rustix::fs::openat(&self.0, &unnamed, flags, mode)?;
+        let named = rustix::fs::fchmod(&file, mode).and_then(|()| self.rename(&unnamed, name));
+        if named.is_err() {
+            rustix::fs::unlinkat(&self.0, &unnamed, AtFlags::empty())?;
+        }
+        named.map(|()| file)
+    }
+
+    /// Gives the file `from` the name `to`, unless another has it.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn rename(&self, from: &str, to: &str) -> Result<(), Errno> {
+        let unless_there = rustix::fs::RenameFlags::NOREPLACE;
+        rustix::fs::renameat_with(&self.0, from, &self.0, to, unless_there)
+    }
+
+    /// The same in two steps, which somebody may look between: the file has two names then.
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    fn rename(&self, from: &str, to: &str) -> Result<(), Errno> {
+        rustix::fs::linkat(&self.0, from, &self.0, to, AtFlags::empty())?;
+        rustix::fs::unlinkat(&self.0, from, AtFlags::empty())
     }
 
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
