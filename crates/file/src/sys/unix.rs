@@ -56,6 +56,14 @@ impl From<Stat> for Facts {
     }
 }
 
+/// Reading a record changes nothing. Without this the time of the last access would be written
+/// with each grant, for each grant makes the record newer than that. Only for one's own files
+/// (`O_NOATIME` in `open(2)`).
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const UNREAD: OFlags = OFlags::NOATIME;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const UNREAD: OFlags = OFlags::empty();
+
 /// A directory that stays the same one, whatever becomes of its path.
 #[derive(Debug)]
 pub(crate) struct Directory(OwnedFd);
@@ -84,10 +92,15 @@ impl Directory {
         if missing == Missing::Make {
             flags |= OFlags::CREATE;
         }
+        if !shared {
+            flags |= UNREAD;
+        }
         let mode = Mode::from_raw_mode(if shared { 0o660 } else { 0o600 });
         let file = loop {
             match rustix::fs::openat(&self.0, name, flags, mode) {
                 Err(Errno::INTR) => {}
+                // Somebody else's file: whoever asked will see that.
+                Err(Errno::PERM) if flags.intersects(UNREAD) => flags.remove(UNREAD),
                 opened => break opened?,
             }
         };
