@@ -16,6 +16,8 @@ pub(crate) struct Cell {
     pub(crate) figures: &'static [Figure],
     /// How many operations a turn has.
     pub(crate) operations: u64,
+    /// How many rounds are enough, where each takes seconds.
+    pub(crate) most_rounds: Option<usize>,
     pub(crate) subject: Side,
     /// The least that could do the same; none where the number speaks for itself.
     pub(crate) floor: Option<Side>,
@@ -62,6 +64,8 @@ pub(crate) enum Bar {
     Ratio(f64),
     /// The subject's figure of this name is at most this, in its unit.
     Figure(&'static str, f64),
+    /// Each of several.
+    Figures(&'static [(&'static str, f64)]),
 }
 
 impl Cell {

@@ -35,11 +35,18 @@ impl Measured {
     pub(crate) fn met(&self) -> Option<bool> {
         match self.cell.bar.as_ref()? {
             Bar::Ratio(limit) => Some(self.ratio?.median <= *limit),
-            Bar::Figure(name, limit) => self
-                .figures()
-                .find(|(figure, _)| figure.name == *name)
-                .map(|(_, value)| value <= *limit),
+            Bar::Figure(name, limit) => self.at_most(name, *limit),
+            Bar::Figures(limits) => limits
+                .iter()
+                .map(|(name, limit)| self.at_most(name, *limit))
+                .try_fold(true, |all, met| Some(all & met?)),
         }
+    }
+
+    fn at_most(&self, name: &str, limit: f64) -> Option<bool> {
+        self.figures()
+            .find(|(figure, _)| figure.name == name)
+            .map(|(_, value)| value <= limit)
     }
 
     /// The subject's figures and their values.
@@ -52,6 +59,7 @@ impl Measured {
 pub(crate) fn measure(cell: &'static Cell, rounds: usize) -> Outcome<Measured> {
     let mut subject = Series::start(&cell.subject)?;
     let mut floor = cell.floor.as_ref().map(Series::start).transpose()?;
+    let rounds = cell.most_rounds.map_or(rounds, |most| rounds.min(most));
     for round in 0..rounds {
         let mut sides: Vec<&mut Series> = std::iter::once(&mut subject).chain(&mut floor).collect();
         if round % 2 == 1 {

@@ -1,7 +1,7 @@
 //! What does lockwork cost? `cargo xtask bench` answers with a table.
 //!
 //! Each row is a *cell*: a *subject*, and where there is one, a *floor*: the least that could do
-//! the same in this process, measured in the same run, so that the ratio means something on any
+//! the same here, measured in the same run, so that the ratio means something on any
 //! machine. To add a cell, add it to a table in [`cells`]; [`cell`] says what it consists of.
 //!
 //! Exit code 0 means measured, 1 that something could not be, or with `--strict` that a bar was
@@ -13,6 +13,7 @@ mod cells;
 mod harness;
 mod paint;
 mod probe;
+mod process;
 mod report;
 mod stats;
 
@@ -22,7 +23,14 @@ use harness::Measured;
 use std::{io::Write, process::ExitCode};
 
 fn main() -> ExitCode {
-    let args = match Args::parse(std::env::args().skip(1)) {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(played) = process::role(&words) {
+        return match played {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed(&*error),
+        };
+    }
+    let args = match Args::parse(words) {
         Ok(args) => args,
         Err(sentence) => {
             eprintln!("{sentence}\n{}", args::USAGE);
@@ -32,11 +40,13 @@ fn main() -> ExitCode {
     match run(&args) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("{} {error}", paint::stderr().red("bench:"));
-            ExitCode::FAILURE
-        }
+        Err(error) => failed(&*error),
     }
+}
+
+fn failed(error: &dyn std::error::Error) -> ExitCode {
+    eprintln!("{} {error}", paint::stderr().red("bench:"));
+    ExitCode::FAILURE
 }
 
 /// Whether the run was good: `false` is a bar not met, where that matters.

@@ -79,12 +79,20 @@ fn ratio(ratio: Ratio) -> String {
 fn bar(cell: &Cell, bar: &Bar) -> String {
     match bar {
         Bar::Ratio(limit) => format!("ratio ≤ {limit}"),
-        Bar::Figure(name, limit) => {
-            let figure = cell.figures.iter().find(|figure| figure.name == *name);
-            let limit = figure.map_or_else(|| limit.to_string(), |f| amount(f.unit, *limit));
-            format!("{name} ≤ {limit}")
+        Bar::Figure(name, limit) => at_most(cell, name, *limit),
+        Bar::Figures(limits) => {
+            let all = limits
+                .iter()
+                .map(|(name, limit)| at_most(cell, name, *limit));
+            all.collect::<Vec<_>>().join(", ")
         }
     }
+}
+
+fn at_most(cell: &Cell, name: &str, limit: f64) -> String {
+    let figure = cell.figures.iter().find(|figure| figure.name == name);
+    let limit = figure.map_or_else(|| limit.to_string(), |f| amount(f.unit, limit));
+    format!("{name} ≤ {limit}")
 }
 
 fn values(cell: &Cell, found: &[f64]) -> String {
@@ -98,7 +106,8 @@ fn values(cell: &Cell, found: &[f64]) -> String {
 /// Three significant digits and the unit in which they need the fewest zeros.
 fn amount(unit: Unit, value: f64) -> String {
     match unit {
-        Unit::Count => format!("{value}"),
+        // Some counts are of a second's share.
+        Unit::Count => format!("{}", (value * 100.0).round() / 100.0),
         Unit::Nanoseconds if value < 1e3 => format!("{} ns", digits(value)),
         Unit::Nanoseconds if value < 1e6 => format!("{} µs", digits(value / 1e3)),
         Unit::Nanoseconds => format!("{} ms", digits(value / 1e6)),
@@ -126,5 +135,6 @@ mod tests {
         assert_eq!(shown(34_560.0), "34.6 µs");
         assert_eq!(shown(1_234_000.0), "1.23 ms");
         assert_eq!(amount(Unit::Count, 11.0), "11");
+        assert_eq!(amount(Unit::Count, 4.0 / 3.0), "1.33");
     }
 }

@@ -11,6 +11,7 @@ pub(super) const CELLS: &[Cell] = &[
         about: "Awaits a future that is ready at once behind a shield: no task, no thread.",
         figures: &[EACH],
         operations: 100_000,
+        most_rounds: None,
         subject: Side {
             label: "Shield::new(ready).await",
             start: shield,
@@ -26,6 +27,7 @@ pub(super) const CELLS: &[Cell] = &[
         about: "Has the keeper thread run an empty task and waits for it: what a thread hop costs.",
         figures: &[EACH],
         operations: 2_000,
+        most_rounds: None,
         subject: Side {
             label: "keeper::spawn(empty).await",
             start: keeper_hop,

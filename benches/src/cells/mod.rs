@@ -3,15 +3,33 @@
 //! What all of them share is here: the runtimes, and the clock.
 
 mod engine;
+mod file;
 mod memory;
 
-use crate::cell::{Cell, Figure, Fold, Outcome, Unit};
-use std::time::Instant;
+use crate::{
+    cell::{Cell, Figure, Fold, Outcome, Unit},
+    process::Line,
+};
+use std::{path::Path, time::Instant};
 use tokio::runtime::{Builder, Runtime};
 
 /// All cells, in the order in which they are measured.
 pub(crate) fn all() -> impl Iterator<Item = &'static Cell> {
-    memory::CELLS.iter().chain(engine::CELLS)
+    let all = memory::CELLS.iter().chain(engine::CELLS);
+    all.chain(file::CELLS)
+}
+
+/// What a process started by a cell may be told to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Role {
+    pub(crate) name: &'static str,
+    /// Does it, with a directory and a line to whoever started it.
+    pub(crate) play: fn(&Path, Line) -> Outcome<()>,
+}
+
+/// All roles.
+pub(crate) fn roles() -> impl Iterator<Item = Role> {
+    file::ROLES.iter().copied()
 }
 
 /// The time one operation takes.
@@ -24,6 +42,12 @@ const EACH: Figure = Figure {
 /// Everything on the thread that measures.
 fn one_thread() -> Outcome<Runtime> {
     Ok(Builder::new_current_thread().build()?)
+}
+
+/// The same with timers and pipes, and threads for as many blocking calls as any cell makes.
+fn everything_on_one_thread() -> Outcome<Runtime> {
+    let mut builder = Builder::new_current_thread();
+    Ok(builder.enable_all().max_blocking_threads(2_000).build()?)
 }
 
 /// Two workers beside the thread that measures, which only waits for them.
@@ -76,18 +100,20 @@ mod tests {
         }
     }
 
+    fn has(cell: &Cell, figure: &str) -> bool {
+        cell.figures.iter().any(|f| f.name == figure)
+    }
+
     #[test]
     fn every_bar_is_about_something_that_is_measured() {
         for cell in all() {
             match &cell.bar {
                 None => {}
                 Some(Bar::Ratio(_)) => assert!(cell.floor.is_some(), "{}", cell.name),
-                Some(Bar::Figure(name, _)) => {
-                    assert!(
-                        cell.figures.iter().any(|f| f.name == *name),
-                        "{}",
-                        cell.name
-                    );
+                Some(Bar::Figure(name, _)) => assert!(has(cell, name), "{}", cell.name),
+                Some(Bar::Figures(limits)) => {
+                    let all = limits.iter().all(|(name, _)| has(cell, name));
+                    assert!(all, "{}", cell.name);
                 }
             }
         }

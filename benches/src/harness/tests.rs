@@ -50,6 +50,7 @@ fn cell(bar: Bar) -> &'static Cell {
         about: "Known numbers.",
         figures: &[TIME, MOST],
         operations: 100,
+        most_rounds: None,
         subject: Side {
             label: "rising",
             start: rising,
@@ -93,4 +94,13 @@ fn a_bar_is_met_up_to_its_limit() {
     assert_eq!(met(Bar::Figure("most", 3.0)), Some(true));
     assert_eq!(met(Bar::Figure("most", 2.0)), Some(false));
     assert_eq!(met(Bar::Figure("time", 20.0)), Some(true));
+    assert_eq!(
+        met(Bar::Figures(&[("time", 20.0), ("most", 3.0)])),
+        Some(true)
+    );
+    assert_eq!(
+        met(Bar::Figures(&[("time", 20.0), ("most", 2.0)])),
+        Some(false)
+    );
+    assert_eq!(met(Bar::Figures(&[("time", 20.0), ("least", 2.0)])), None);
 }

@@ -37,9 +37,11 @@ fn object(measured: &Measured, host: &Host) -> Value {
 }
 
 fn bar(bar: &Bar) -> Value {
+    let at_most = |name: &str, limit: f64| json!({ "of": name, "at_most": limit });
     match bar {
-        Bar::Ratio(limit) => json!({ "of": "ratio", "at_most": limit }),
-        Bar::Figure(name, limit) => json!({ "of": name, "at_most": limit }),
+        Bar::Ratio(limit) => at_most("ratio", *limit),
+        Bar::Figure(name, limit) => at_most(name, *limit),
+        Bar::Figures(limits) => limits.iter().map(|(n, limit)| at_most(n, *limit)).collect(),
     }
 }
 

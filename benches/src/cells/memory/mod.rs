@@ -14,6 +14,7 @@ const UNCONTENDED: Cell = Cell {
     about: "Takes and drops one of 1,000 free mutexes, its handle made from a &str each time.",
     figures: &[EACH],
     operations: 20_000,
+    most_rounds: None,
     subject: Side {
         label: "locks.mutex(name).lock(), guard dropped",
         start: uncontended::handle_made,
@@ -27,6 +28,7 @@ const PASS: Cell = Cell {
     about: "Two tasks of one thread pass a mutex to and fro; each drop finds the other waiting.",
     figures: &[pass::P50, pass::P99],
     operations: 10_000,
+    most_rounds: None,
     subject: Side {
         label: "from before the guard's drop to the other's lock() returning",
         start: || pass::subject(super::one_thread()?),
@@ -65,6 +67,7 @@ pub(super) const CELLS: &[Cell] = &[
         about: "How often memory is allocated on the way, exactly; its handle made each time.",
         figures: &[uncontended::ALLOCATIONS, uncontended::BYTES],
         operations: 10_000,
+        most_rounds: None,
         subject: Side {
             label: "locks.mutex(name).lock(), guard dropped",
             start: uncontended::allocations,
@@ -94,6 +97,7 @@ pub(super) const CELLS: &[Cell] = &[
                 drops it once. How many of them the backend sees waiting is looked at apart.",
         figures: &[waiters::TOTAL, waiters::SEEN],
         operations: 1_000,
+        most_rounds: None,
         subject: Side {
             label: "mutex.lock() in each, guards dropped",
             start: waiters::subject,

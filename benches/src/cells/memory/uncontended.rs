@@ -3,6 +3,7 @@
 use crate::{
     cell::{Figure, Fold, Outcome, Side, Turns, Unit},
     cells::{one_thread, time_each},
+    process,
 };
 use lockwork::{Locks, Memory};
 use std::{
@@ -78,7 +79,7 @@ pub(super) fn handle_kept() -> Outcome<Turns> {
 
 /// Asks a process of its own, whose allocator counts: what is timed here does not pay for that.
 pub(super) fn allocations() -> Outcome<Turns> {
-    let program = std::env::current_exe()?.with_file_name("lockwork-bench-allocations");
+    let program = process::program("lockwork-bench-allocations")?;
     Ok(Box::new(move |operations| {
         let counted = Command::new(&program)
             .arg(operations.to_string())

@@ -59,6 +59,14 @@ impl From<Stat> for Facts {
     }
 }
 
+/// Reading a record changes nothing. Without this the time of the last access would be written
+/// with each grant, for each grant makes the record newer than that. Only for one's own files
+/// (`O_NOATIME` in `open(2)`).
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const UNREAD: OFlags = OFlags::NOATIME;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const UNREAD: OFlags = OFlags::empty();
+
 /// A directory that stays the same one, whatever becomes of its path.
 #[derive(Debug)]
 pub(crate) struct Directory(OwnedFd);

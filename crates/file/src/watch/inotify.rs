@@ -82,6 +82,8 @@ struct Watcher {
 struct Watched {
     /// The system has one descriptor for each file, whoever watches it.
     by_descriptor: HashMap<i32, Vec<(u64, Listener)>>,
+    /// What nobody may listen to any more.
+    left: Vec<i32>,
     numbers: u64,
 }
 
@@ -165,6 +167,8 @@ impl Watcher {
         })
     }
 
+    /// Leaves the rest to the thread: the system tells it of the removal, and whoever was just
+    /// granted a lock would wait for that.
     fn forget(&self, descriptor: i32, number: u64) {
         let mut watched = self.watched();
         let Some(listeners) = watched.by_descriptor.get_mut(&descriptor) else {
@@ -172,9 +176,21 @@ impl Watcher {
         };
         listeners.retain(|(other, _)| *other != number);
         if listeners.is_empty() {
-            watched.by_descriptor.remove(&descriptor);
-            // Refused only for what was removed with its file.
-            let _ = inotify::remove_watch(&self.events, descriptor);
+            watched.left.push(descriptor);
+        }
+    }
+
+    /// Stops watching what nobody listens to.
+    fn tidy(&self) {
+        let mut watched = self.watched();
+        for descriptor in std::mem::take(&mut watched.left) {
+            // Under the lock, so that nobody begins to listen meanwhile.
+            let listeners = watched.by_descriptor.get(&descriptor);
+            if listeners.is_some_and(Vec::is_empty) {
+                watched.by_descriptor.remove(&descriptor);
+                // Refused only for what was removed with its file.
+                let _ = inotify::remove_watch(&self.events, descriptor);
+            }
         }
     }
 
@@ -200,6 +216,7 @@ impl Watcher {
             };
             self.wait(pause);
             self.hear(&mut echoes);
+            self.tidy();
         }
     }
 

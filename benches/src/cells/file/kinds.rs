@@ -1,0 +1,134 @@
+//! Locks of one name that tasks of several processes wait for, each by its own crate.
+
+use super::uncontended::open;
+use crate::cell::Outcome;
+use distributed_lock_core::traits::{DistributedLock, LockProvider};
+use distributed_lock_file::{FileDistributedLock, FileLockHandle, FileLockProvider};
+use lockwork::{Locks, file::Files};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::{Arc, mpsc},
+};
+use tokio::{sync::oneshot, task::spawn_blocking};
+
+/// A lock of one name in a directory.
+pub(super) trait Kind: Clone + Send + Sync + 'static {
+    /// What a process is told to do with it.
+    const HANDOFF: &str;
+    const CROWD: &str;
+
+    /// Dropped, it lets go at once.
+    type Guard: Send + 'static;
+
+    fn in_directory(directory: &Path) -> Outcome<Self>;
+
+    fn take(&self) -> impl Future<Output = Outcome<Self::Guard>> + Send;
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Lockwork(lockwork::Mutex);
+
+impl Kind for Lockwork {
+    const HANDOFF: &str = "handoff-lockwork";
+    const CROWD: &str = "crowd-lockwork";
+    type Guard = lockwork::Guard;
+
+    fn in_directory(directory: &Path) -> Outcome<Self> {
+        let locks = Locks::new(Files::open(directory)?);
+        Ok(Self(locks.mutex("baton")))
+    }
+
+    async fn take(&self) -> Outcome<Self::Guard> {
+        Ok(self.0.lock().await?)
+    }
+}
+
+fn file_in(directory: &Path) -> PathBuf {
+    directory.join("baton.lock")
+}
+
+/// Locks on a thread, because the call waits.
+#[derive(Clone, Debug)]
+pub(super) struct Fs4(PathBuf);
+
+/// Unlocks before it closes, as the crate's documentation does.
+#[derive(Debug)]
+pub(super) struct Unlocks(File);
+
+impl Drop for Unlocks {
+    fn drop(&mut self) {
+        // What cannot be unlocked is closed next, and that unlocks it.
+        let _ = fs4::FileExt::unlock(&self.0);
+    }
+}
+
+impl Kind for Fs4 {
+    const HANDOFF: &str = "handoff-fs4";
+    const CROWD: &str = "crowd-fs4";
+    type Guard = Unlocks;
+
+    fn in_directory(directory: &Path) -> Outcome<Self> {
+        Ok(Self(file_in(directory)))
+    }
+
+    async fn take(&self) -> Outcome<Self::Guard> {
+        let path = self.0.clone();
+        let taken = spawn_blocking(move || {
+            let file = open(&path)?;
+            fs4::FileExt::lock(&file)?;
+            Ok::<_, std::io::Error>(Unlocks(file))
+        });
+        Ok(taken.await??)
+    }
+}
+
+/// Locks on a thread that keeps the guard, because it borrows from the lock.
+#[derive(Clone, Debug)]
+pub(super) struct FdLock(PathBuf);
+
+impl Kind for FdLock {
+    const HANDOFF: &str = "handoff-fd-lock";
+    const CROWD: &str = "crowd-fd-lock";
+    /// The thread lets go when this is gone.
+    type Guard = mpsc::Sender<()>;
+
+    fn in_directory(directory: &Path) -> Outcome<Self> {
+        Ok(Self(file_in(directory)))
+    }
+
+    async fn take(&self) -> Outcome<Self::Guard> {
+        let path = self.0.clone();
+        let (taken, told) = oneshot::channel();
+        spawn_blocking(move || {
+            let mut lock = fd_lock::RwLock::new(open(&path)?);
+            let guard = lock.write()?;
+            let (keep, gone) = mpsc::channel::<()>();
+            if taken.send(keep).is_ok() {
+                // An error says that it is gone.
+                let _ = gone.recv();
+            }
+            drop(guard);
+            Ok::<_, std::io::Error>(())
+        });
+        Ok(told.await?)
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct DistributedLockFile(Arc<FileDistributedLock>);
+
+impl Kind for DistributedLockFile {
+    const HANDOFF: &str = "handoff-dlf";
+    const CROWD: &str = "crowd-dlf";
+    type Guard = FileLockHandle;
+
+    fn in_directory(directory: &Path) -> Outcome<Self> {
+        let provider = FileLockProvider::new(directory)?;
+        Ok(Self(Arc::new(provider.create_lock("baton"))))
+    }
+
+    async fn take(&self) -> Outcome<Self::Guard> {
+        Ok(self.0.acquire(None).await?)
+    }
+}

@@ -1,0 +1,260 @@
+//! The file backend, beside what the system itself costs and beside other crates that lock files.
+//!
+//! All files are in a directory beside this program, because `/tmp` is not on a disk everywhere.
+
+mod crowd;
+mod handoff;
+mod kinds;
+mod pipe;
+mod uncontended;
+
+use super::{EACH, Role};
+use crate::cell::{Bar, Cell, Outcome, Side};
+use kinds::{DistributedLockFile, FdLock, Fs4, Lockwork};
+use tempfile::TempDir;
+
+/// A directory for the lock files of one side of one cell.
+fn directory() -> Outcome<TempDir> {
+    let program = std::env::current_exe()?;
+    let beside = program.parent().ok_or("a program is in a directory")?;
+    Ok(tempfile::tempdir_in(beside)?)
+}
+
+/// What processes started by these cells do.
+pub(super) const ROLES: &[Role] = &[
+    pipe::ROLE,
+    handoff::role::<Lockwork>(),
+    handoff::role::<Fs4>(),
+    handoff::role::<FdLock>(),
+    handoff::role::<DistributedLockFile>(),
+    crowd::role::<Lockwork>(),
+    crowd::role::<Fs4>(),
+    crowd::role::<FdLock>(),
+    crowd::role::<DistributedLockFile>(),
+];
+
+const UNCONTENDED: Cell = Cell {
+    name: "file/uncontended",
+    about: "Takes and drops one free mutex again and again, with its token written each time.",
+    figures: &[EACH],
+    operations: 2_000,
+    most_rounds: None,
+    subject: Side {
+        label: "locks.mutex(name).lock(), guard dropped",
+        start: uncontended::one_name,
+    },
+    floor: Some(Side {
+        label: "open + flock(LOCK_EX|LOCK_NB) + close of a file that is there",
+        start: uncontended::floor,
+    }),
+    bar: Some(Bar::Ratio(6.0)),
+};
+
+const HANDOFF: Cell = Cell {
+    name: "file/handoff",
+    about: "Two processes take a mutex by turns. The one waits, and has slept for 2 to 4 ms, when \
+            the other drops its guard: from before that drop to the waiter's lock() returning.",
+    figures: &[handoff::P50, handoff::P99],
+    operations: 80,
+    most_rounds: None,
+    subject: Side {
+        label: "mutex.lock() on a current-thread runtime, guard dropped",
+        start: handoff::between::<Lockwork>,
+    },
+    floor: Some(Side {
+        label: "8 bytes through a pipe to a tokio process and 8 bytes back, without a pause: half \
+                of the round trip",
+        start: pipe::to_and_fro,
+    }),
+    bar: Some(Bar::Ratio(5.0)),
+};
+
+const CROWD: Cell = Cell {
+    name: "file/1000-waiters",
+    about: "1,000 tasks of a process wait for a mutex that another process holds; seen from \
+            outside for 3 s, after 2 s. Threads are those added since before the directory was \
+            opened, less the keeper's, which all backends share. Tries are counted by what they \
+            leave: each that fails writes a mark, and the file's time of change is looked at every \
+            millisecond (two in one tick of the kernel count as one). Wake-ups are voluntary \
+            context switches of all its threads.",
+    figures: &[
+        crowd::THREADS,
+        crowd::TRIES,
+        crowd::WAKE_UPS,
+        crowd::PROCESSOR,
+    ],
+    operations: 1_000,
+    most_rounds: Some(3),
+    subject: Side {
+        label: "mutex.lock() in each task",
+        start: crowd::waiting::<Lockwork>,
+    },
+    floor: None,
+    bar: Some(Bar::Figures(&[
+        (crowd::THREADS.name, 1.0),
+        (crowd::TRIES.name, 2.0),
+    ])),
+};
+
+pub(super) const CELLS: &[Cell] = &[
+    UNCONTENDED,
+    Cell {
+        name: "file/many-names",
+        about: "The same with 1,000 free mutexes, one after the other and each again.",
+        subject: Side {
+            label: "locks.mutex(name).lock(), guard dropped",
+            start: uncontended::many_names,
+        },
+        bar: None,
+        ..UNCONTENDED
+    },
+    Cell {
+        name: "file/new-name",
+        about: "The same with a mutex nobody has ever taken each time: its file is made.",
+        operations: 1_000,
+        subject: Side {
+            label: "locks.mutex(new name).lock(), guard dropped",
+            start: uncontended::new_name,
+        },
+        floor: Some(Side {
+            label: "open + flock(LOCK_EX|LOCK_NB) + close of a file that is not there",
+            start: uncontended::new_file,
+        }),
+        bar: None,
+        ..UNCONTENDED
+    },
+    Cell {
+        name: "file/read",
+        about: "The same with a read lock nobody else has: two files, of which one stays locked.",
+        subject: Side {
+            label: "locks.rw_lock(name).read(), guard dropped",
+            start: uncontended::read,
+        },
+        bar: None,
+        ..UNCONTENDED
+    },
+    Cell {
+        name: "file/permit",
+        about: "The same with the first of a semaphore's four permits.",
+        subject: Side {
+            label: "locks.semaphore(name, 4).acquire(), guard dropped",
+            start: uncontended::permit,
+        },
+        bar: None,
+        ..UNCONTENDED
+    },
+    Cell {
+        name: "file/uncontended-fs4",
+        about: "Another crate: opens, locks, unlocks and closes a file. No token, no check that \
+                the file is still there.",
+        subject: Side {
+            label: "fs4: File::open, try_lock, unlock, file dropped",
+            start: uncontended::fs4,
+        },
+        bar: None,
+        ..UNCONTENDED
+    },
+    Cell {
+        name: "file/uncontended-fd-lock",
+        about: "Another crate: opens, locks, unlocks and closes a file. No token, no check that \
+                the file is still there.",
+        subject: Side {
+            label: "fd-lock: File::open, RwLock::new, try_write, guard and lock dropped",
+            start: uncontended::fd_lock,
+        },
+        bar: None,
+        ..UNCONTENDED
+    },
+    Cell {
+        name: "file/uncontended-dlf",
+        about: "Another crate, distributed-lock-file: makes, locks, unlocks and removes the file, \
+                and sees to the directory. No token, no check that the file is still there.",
+        operations: 1_000,
+        subject: Side {
+            label: "distributed-lock-file: create_lock, acquire, handle dropped",
+            start: uncontended::distributed_lock_file,
+        },
+        bar: None,
+        ..UNCONTENDED
+    },
+    HANDOFF,
+    Cell {
+        name: "file/handoff-same-pace",
+        about: "The same beside a pipe at the same pace: it wakes a process that has slept as long.",
+        floor: Some(Side {
+            label: "8 bytes through a pipe to a tokio process that has slept for 2 to 4 ms: from \
+                    before the write to after the read, one way",
+            start: pipe::after_a_pause,
+        }),
+        bar: None,
+        ..HANDOFF
+    },
+    Cell {
+        name: "file/handoff-fs4",
+        about: "The hand-off by another crate: each waiter is a thread that the kernel wakes up, \
+                and a task that waits for the thread.",
+        subject: Side {
+            label: "fs4: lock() in spawn_blocking, unlock",
+            start: handoff::between::<Fs4>,
+        },
+        bar: None,
+        ..HANDOFF
+    },
+    Cell {
+        name: "file/handoff-fd-lock",
+        about: "The hand-off by another crate. Its guard borrows from its lock, so both stay on \
+                their thread, which is told to let go.",
+        subject: Side {
+            label: "fd-lock: write() in spawn_blocking, guard dropped there",
+            start: handoff::between::<FdLock>,
+        },
+        bar: None,
+        ..HANDOFF
+    },
+    Cell {
+        name: "file/handoff-dlf",
+        about: "The hand-off by another crate, distributed-lock-file. Its waiters look for \
+                themselves, at first after 10 ms: how late they are depends on how long it is held.",
+        operations: 30,
+        subject: Side {
+            label: "distributed-lock-file: acquire, handle dropped",
+            start: handoff::between::<DistributedLockFile>,
+        },
+        bar: None,
+        ..HANDOFF
+    },
+    CROWD,
+    Cell {
+        name: "file/1000-waiters-fs4",
+        about: "The same waiting by another crate: one thread for each who waits.",
+        figures: &[crowd::THREADS, crowd::WAKE_UPS, crowd::PROCESSOR],
+        subject: Side {
+            label: "fs4: lock() in spawn_blocking",
+            start: crowd::waiting_untold::<Fs4>,
+        },
+        bar: None,
+        ..CROWD
+    },
+    Cell {
+        name: "file/1000-waiters-fd-lock",
+        about: "The same waiting by another crate: one thread for each who waits.",
+        figures: &[crowd::THREADS, crowd::WAKE_UPS, crowd::PROCESSOR],
+        subject: Side {
+            label: "fd-lock: write() in spawn_blocking",
+            start: crowd::waiting_untold::<FdLock>,
+        },
+        bar: None,
+        ..CROWD
+    },
+    Cell {
+        name: "file/1000-waiters-dlf",
+        about: "The same waiting by another crate, distributed-lock-file: each looks for itself.",
+        figures: &[crowd::THREADS, crowd::WAKE_UPS, crowd::PROCESSOR],
+        subject: Side {
+            label: "distributed-lock-file: acquire in each task",
+            start: crowd::waiting_untold::<DistributedLockFile>,
+        },
+        bar: None,
+        ..CROWD
+    },
+];
