@@ -9,6 +9,9 @@ use std::{
     time::Duration,
 };
 
+/// The group all users of the tests are in.
+pub(crate) const GROUP: u32 = 65_534;
+
 /// A running `contender`. Killed when dropped.
 pub struct Contender {
     child: Child,
@@ -36,7 +39,7 @@ impl Contender {
         let mut command = Command::new(Self::program());
         command.args([url, kind, name, &count.to_string()]);
         if let Some(user) = user {
-            command.uid(user).gid(user).current_dir("/");
+            command.uid(user).gid(GROUP).current_dir("/");
         }
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = pipes.spawn().unwrap();

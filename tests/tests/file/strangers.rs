@@ -1,6 +1,9 @@
 //! Processes of other users, for whom rights count: the tests' own may be root's.
 
-use crate::{contender::Contender, directory::Directory};
+use crate::{
+    contender::{Contender, GROUP},
+    directory::Directory,
+};
 use std::{
     fs::{self, Permissions},
     os::unix::fs::{PermissionsExt, chown},
@@ -128,13 +131,12 @@ fn a_file_whose_rights_were_taken_is_denied() {
 #[test]
 fn a_shared_directory_serves_the_users_of_a_group() {
     let Some(directory) = reachable() else { return };
-    chown(directory.path(), Some(ONE), Some(OTHER)).unwrap();
+    chown(directory.path(), Some(ONE), Some(GROUP)).unwrap();
     for mode in [0o2770, 0o3770] {
         allow(&directory.path(), mode);
         let url = format!("{}?shared=true", directory.url());
         let name = format!("{mode:o}");
         for user in [ONE, OTHER, ONE] {
-            // `ONE` is no member of the group, but the directory's owner.
             let said = last_word(user, &url, &name);
             assert!(said.starts_with("exclusive"), "{user}: {said}");
         }
