@@ -41,8 +41,14 @@ pub(crate) fn read(opened: &Opened) -> Result<Page> {
     })
 }
 
-/// Writes into `locked`, which said `page`, that `who` has taken it.
-pub(crate) fn write(place: &Place, locked: &Locked, page: &Page, who: Who) -> Result<Stamp> {
+/// Writes into `locked`, which said `page`, that `who` has taken it; `None` if it was taken away
+/// before that could be seen.
+pub(crate) fn write(
+    place: &Place,
+    locked: &Locked,
+    page: &Page,
+    who: Who,
+) -> Result<Option<Stamp>> {
     let opened = locked.opened();
     let last = page.newest();
     let floor = match last {
@@ -71,10 +77,15 @@ pub(crate) fn write(place: &Place, locked: &Locked, page: &Page, who: Who) -> Re
     sys::write_at(&opened.file, &record.encode(), page.next_slot())
         .map_err(|e| refused(e, &opened.path))?;
     locked.numbered(next.counter);
-    Ok(Stamp {
+    // Whoever breaks a lock raises the floor above what it finds in the file it has removed. A
+    // number above the floor that it did not find is the next file's first.
+    if last.is_none() && !place.is_in_place(opened)? {
+        return Ok(None);
+    }
+    Ok(Some(Stamp {
         token,
         sync: next.sync,
-    })
+    }))
 }
 
 /// Leaves the mark in `opened` that somebody waits, or removes it. Needs no lock: it is a wish.

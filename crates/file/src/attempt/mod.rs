@@ -278,7 +278,9 @@ impl Tries {
         if newcomer && page.someone_waits() && page.newest().is_some_and(ours) {
             return Ok(Err(Refusal::GaveWay));
         }
-        let stamp = stamp::write(place, &locked, &page, self.aim.who)?;
+        let Some(stamp) = stamp::write(place, &locked, &page, self.aim.who)? else {
+            return Ok(Err(Refusal::Busy(Pause::AMoment)));
+        };
         if page.someone_waits() && self.waiting {
             // Whoever still waits leaves its mark again at its next try.
             stamp::mark(locked.opened(), false);

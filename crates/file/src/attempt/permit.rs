@@ -53,7 +53,8 @@ impl Permit {
             return Ok(None);
         };
         let page = stamp::read(permit.opened())?;
-        stamp::write(&aim.place, &permit, &page, aim.who)?;
+        // Taken away meanwhile, it is lost as it would be later: it has no number to be had twice.
+        let _ = stamp::write(&aim.place, &permit, &page, aim.who)?;
         let bell = aim.place.open_file(&self.names.gate(), Access::Write)?;
         // Closing it tells the next who waits for the gate.
         drop(self.gate.take());

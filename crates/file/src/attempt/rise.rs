@@ -46,7 +46,9 @@ impl Rise {
             return Ok(Err(Pause::UntilTold));
         };
         let page = stamp::read(main.opened())?;
-        let stamp = stamp::write(&aim.place, &main, &page, aim.who)?;
+        let Some(stamp) = stamp::write(&aim.place, &main, &page, aim.who)? else {
+            return Ok(Err(Pause::AMoment));
+        };
         drop(self.gate.take());
         Ok(Ok((main, stamp)))
     }
