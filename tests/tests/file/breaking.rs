@@ -102,7 +102,7 @@ async fn tokens_rise_while_locks_are_broken_and_collected() {
         }
     });
     let mut last = None;
-    for _ in 0..3000 {
+    for _ in 0..10_000 {
         let guard = locks.mutex("x").lock().await.unwrap();
         let token = guard.token();
         assert!(token > last, "{token:?} after {last:?}");
