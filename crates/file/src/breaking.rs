@@ -45,20 +45,6 @@ fn remove(place: &Arc<Place>, floor: &Locked, opened: &Opened) -> Result<()> {
     opened.remove()
 }
 
-/// Waits until `opened` has a number, or locks it so that it gets none. The first number of a file
-/// is the one above the floor: raised before it is known, the floor would be no higher.
-fn wait_until_signed(opened: &Opened) -> Result<()> {
-    let start = Instant::now();
-    while stamp::read(opened)?.newest().is_none() && !locked::try_lock(opened, How::Alone)? {
-        if start.elapsed() > SIGNING {
-            // It will see that its file is not in place.
-            break;
-        }
-        std::thread::sleep(Duration::from_micros(100));
-    }
-    Ok(())
-}
-
 fn last(opened: &Opened) -> Result<u64> {
     let page = stamp::read(opened)?;
     Ok(page.newest().map_or(0, |record| record.counter))

@@ -1,9 +1,7 @@
 //! Where this process runs, for records that other processes read.
 
-use std::{
-    hash::{DefaultHasher, Hash, Hasher},
-    sync::OnceLock,
-};
+use sha2::{Digest, Sha256};
+use std::sync::OnceLock;
 
 /// What does not change while the process lives.
 #[derive(Debug)]
@@ -28,10 +26,13 @@ fn boot() -> u64 {
     let Some(id) = text("/proc/sys/kernel/random/boot_id") else {
         return 0;
     };
-    // With fixed keys: every process must come to the same number.
-    let mut hasher = DefaultHasher::new();
-    id.hash(&mut hasher);
-    hasher.finish().max(1)
+    // Every process must come to the same number, whatever it was compiled by.
+    let digest = Sha256::digest(id.as_bytes());
+    let number = digest
+        .iter()
+        .take(8)
+        .fold(0, |n, byte| n << 8 | u64::from(*byte));
+    number.max(1)
 }
 
 #[cfg(unix)]

@@ -91,15 +91,10 @@ fn write_above(place: &Place, locked: &Locked, page: &Page, who: Who, floor: u64
     sys::write_at(&opened.file, &record.encode(), page.next_slot())
         .map_err(|e| refused(e, &opened.path))?;
     locked.numbered(next.counter);
-    // Whoever breaks a lock raises the floor above what it finds in the file it has removed. A
-    // number above the floor that it did not find is the next file's first.
-    if last.is_none() && !place.is_in_place(opened)? {
-        return Ok(None);
-    }
-    Ok(Some(Stamp {
+    Ok(Stamp {
         token,
         sync: next.sync,
-    }))
+    })
 }
 
 /// Leaves the mark in `opened` that somebody waits, or removes it. Needs no lock: it is a wish.

@@ -92,11 +92,16 @@ impl Directory {
             Access::Write => OFlags::RDWR,
             Access::Read => OFlags::RDONLY,
         };
+        if !shared {
+            flags |= UNREAD;
+        }
         // What is there is opened without `CREATE`: in a directory with the sticky bit that would
         // be refused if it belongs to another user (`protected_regular` in proc_sys_fs(5)).
         let file = loop {
             match rustix::fs::openat(&self.0, name, flags, Mode::empty()) {
                 Err(Errno::INTR) => {}
+                // Somebody else's file: whoever asked will see that.
+                Err(Errno::PERM) if flags.intersects(UNREAD) => flags.remove(UNREAD),
                 Err(Errno::NOENT) if missing == Missing::Make => {
                     match self.make_file(name, flags, shared) {
                         Err(Errno::INTR | Errno::EXIST) => {}

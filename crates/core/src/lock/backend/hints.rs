@@ -44,14 +44,15 @@ impl Hints {
 
     /// Passes a hint on to everybody who listens for `id`; `false` if nobody does.
     pub fn hint(&self, id: &LockId) -> bool {
-        self.channels()
-            .get(id)
-            .is_some_and(|channel| channel.send(()).is_ok())
+        // Not under the lock: whoever is woken needs it to stop listening.
+        let channel = self.channels().get(id).cloned();
+        channel.is_some_and(|channel| channel.send(()).is_ok())
     }
 
     /// Wakes everybody: hints may have been missed, after a reconnect say.
     pub fn hint_all(&self) {
-        for channel in self.channels().values() {
+        let all: Vec<_> = self.channels().values().cloned().collect();
+        for channel in all {
             channel.send_replace(());
         }
     }
