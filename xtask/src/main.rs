@@ -52,6 +52,11 @@ const CHORES: &[Chore] = &[
         run: mutants::mutants,
     },
     Chore {
+        usage: "names [COUNT]",
+        line: "so many names of file locks, used once each: none may leave a file (a million)",
+        run: test::names,
+    },
+    Chore {
         usage: "bench [ARGS…]",
         line: "the benchmarks; ARGS are handed to them",
         run: bench::bench,
@@ -119,6 +124,9 @@ mod tests {
     #[test]
     fn a_chore_is_named_by_the_first_word_of_its_usage() {
         let names: Vec<&str> = CHORES.iter().map(Chore::name).collect();
-        assert_eq!(names, ["ci", "test", "mutants", "bench", "tree", "help"]);
+        assert_eq!(
+            names,
+            ["ci", "test", "mutants", "names", "bench", "tree", "help"]
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::outcome::Outcome;
+use crate::outcome::{Failure, Outcome};
 use crate::repo::Repo;
 use crate::run;
 
@@ -17,6 +17,27 @@ const ALWAYS_THERE: &str = "memory,memory+trace,memory+retry,memory+prefix,memor
 /// Runs every test; `args` go to `cargo test`.
 pub(crate) fn test(repo: &Repo, args: &[String]) -> Outcome {
     run::run(suite(repo).args(args))
+}
+
+/// How many names one machine may well use in a year.
+const A_MILLION: &str = "1000000";
+
+/// The test of names used once, with many more of them than in every run.
+pub(crate) fn names(repo: &Repo, args: &[String]) -> Outcome {
+    let count = match args {
+        [] => A_MILLION,
+        [count] if count.parse::<u32>().is_ok() => count,
+        _ => {
+            let message = "Say how many names: `cargo xtask names 1000000`.";
+            return Err(Failure::usage(message.to_owned()));
+        }
+    };
+    run::run(
+        repo.cargo()
+            .args(["test", "--profile", "ci", "--locked", "-p", "lockwork-file"])
+            .args(["--test", "sweeping", "--", "--nocapture"])
+            .env("LOCKWORK_NAMES", count),
+    )
 }
 
 fn suite(repo: &Repo) -> Command {
