@@ -13,6 +13,7 @@ mod outcome;
 mod paint;
 mod repo;
 mod run;
+mod services;
 mod test;
 mod tree;
 
@@ -45,6 +46,21 @@ const CHORES: &[Chore] = &[
         usage: "test [ARGS…]",
         line: "all tests; ARGS are handed to `cargo test`",
         run: test::test,
+    },
+    Chore {
+        usage: "up [SERVICE…]",
+        line: "the servers for tests of backends; prints the variables that tests look for",
+        run: services::up,
+    },
+    Chore {
+        usage: "down",
+        line: "stops these servers and removes their data",
+        run: services::down,
+    },
+    Chore {
+        usage: "status [--json]",
+        line: "each of these servers: its health, process and address; --json has the password",
+        run: services::status,
     },
     Chore {
         usage: "mutants [NAME…] [--json]",
@@ -124,9 +140,9 @@ mod tests {
     #[test]
     fn a_chore_is_named_by_the_first_word_of_its_usage() {
         let names: Vec<&str> = CHORES.iter().map(Chore::name).collect();
-        assert_eq!(
-            names,
-            ["ci", "test", "mutants", "names", "bench", "tree", "help"]
-        );
+        let order = [
+            "ci", "test", "up", "down", "status", "mutants", "names", "bench", "tree", "help",
+        ];
+        assert_eq!(names, order);
     }
 }

@@ -40,8 +40,9 @@ impl Repo {
         self.program(Path::new("git"))
     }
 
-    /// No chore asks questions, so no program it calls has a standard input.
-    fn program(&self, program: &Path) -> Command {
+    /// Another program at the root. No chore asks questions, so no program it
+    /// calls has a standard input.
+    pub(crate) fn program(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root).stdin(Stdio::null());
         command

@@ -1,6 +1,7 @@
 //! Running other programs for the chores: to the end, for their output, or
 //! with a limit after which the whole process group is killed.
 
+use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
@@ -28,13 +29,15 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
 /// Runs a program that has a limit and expects success within it.
 pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Outcome {
     println!("{}", paint::stdout().dim(&format!("$ {}", shown(command))));
+    finish_within(command, limit)
+}
+
+/// The same without telling the command, for when standard output is not for
+/// people.
+pub(crate) fn finish_within(command: &mut Command, limit: Duration) -> Outcome {
     match within(command, limit)? {
         Ended::Exited(status) => expect_success(command, status),
-        Ended::TimedOut => Err(Failure::failed(format!(
-            "`{}` was still running after {} s and was killed; find out what it waits for.",
-            shown(command),
-            limit.as_secs()
-        ))),
+        Ended::TimedOut => Err(too_slow(command, limit)),
     }
 }
 
@@ -54,23 +57,45 @@ pub(crate) fn output(command: &mut Command) -> Outcome<Vec<u8>> {
     Ok(output.stdout)
 }
 
+/// Runs a program that has a limit and returns the line or two it wrote to
+/// standard output: they must fit the pipe, for they are read in the end.
+pub(crate) fn output_within(command: &mut Command, limit: Duration) -> Outcome<String> {
+    let mut child = spawn(command.stdout(Stdio::piped()))?;
+    match wait(command, &mut child, limit)? {
+        Ended::Exited(status) => expect_success(command, status)?,
+        Ended::TimedOut => return Err(too_slow(command, limit)),
+    }
+    let mut text = String::new();
+    if let Some(mut output) = child.stdout.take() {
+        let read = output.read_to_string(&mut text);
+        read.map_err(|error| lost(command, &error))?;
+    }
+    Ok(text)
+}
+
 /// Runs a program until its end or its limit, whichever comes first.
 ///
 /// The program leads a process group of its own: `cargo` does not pass a kill
 /// on to the test it runs, the group does. The price is that Ctrl-C reaches
 /// this process only, and the program goes on until it ends.
 pub(crate) fn within(command: &mut Command, limit: Duration) -> Outcome<Ended> {
-    let mut child = command
-        .process_group(0)
-        .spawn()
-        .map_err(|error| lost(command, &error))?;
+    let mut child = spawn(command)?;
+    wait(command, &mut child, limit)
+}
+
+fn spawn(command: &mut Command) -> Outcome<Child> {
+    let child = command.process_group(0).spawn();
+    child.map_err(|error| lost(command, &error))
+}
+
+fn wait(command: &Command, child: &mut Child, limit: Duration) -> Outcome<Ended> {
     let deadline = Instant::now() + limit;
     loop {
         if let Some(status) = child.try_wait().map_err(|error| lost(command, &error))? {
             return Ok(Ended::Exited(status));
         }
         if Instant::now() >= deadline {
-            kill_group(&mut child)?;
+            kill_group(child)?;
             return Ok(Ended::TimedOut);
         }
         sleep(Duration::from_millis(20));
@@ -96,6 +121,14 @@ fn expect_success(command: &Command, status: ExitStatus) -> Outcome {
         "`{}` ended with {status}; what it printed above says why.",
         shown(command)
     )))
+}
+
+fn too_slow(command: &Command, limit: Duration) -> Failure {
+    Failure::failed(format!(
+        "`{}` was still running after {} s and was killed; find out what it waits for.",
+        shown(command),
+        limit.as_secs()
+    ))
 }
 
 fn lost(command: &Command, error: &std::io::Error) -> Failure {

@@ -5,6 +5,7 @@ use std::process::Command;
 use crate::outcome::{Failure, Outcome};
 use crate::repo::Repo;
 use crate::run;
+use crate::services;
 
 /// The variable in which the conformance suite is told which backends it must
 /// not skip.
@@ -14,9 +15,14 @@ const REQUIRE: &str = "LOCKWORK_REQUIRE";
 const ALWAYS_THERE: &str = "memory,memory+trace,memory+retry,memory+prefix,memory+metrics,\
                             memory+delays,memory+deaf,file,file-poll,file+layers,lease,session";
 
+/// The services, by the names in `services/list.rs`, that are brought up for
+/// the tests. No backend needs a server yet.
+const NEEDED: &[&str] = &[];
+
 /// Runs every test; `args` go to `cargo test`.
 pub(crate) fn test(repo: &Repo, args: &[String]) -> Outcome {
-    run::run(suite(repo).args(args))
+    let variables = services::environment(repo, NEEDED)?;
+    run::run(suite(repo).envs(variables).args(args))
 }
 
 /// How many names one machine may well use in a year.

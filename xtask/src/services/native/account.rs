@@ -1,0 +1,89 @@
+//! As whom the servers run: as ourselves, or as `nobody` when we are root,
+//! because PostgreSQL and PgBouncer both refuse to run as root.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::files;
+use crate::outcome::{Failure, Outcome};
+use crate::run;
+
+/// The account of the servers.
+pub(crate) struct Account {
+    /// User and group; none when it is our own.
+    other: Option<(u32, u32)>,
+}
+
+impl Account {
+    /// Ours, or that of `nobody`.
+    pub(crate) fn for_servers() -> Outcome<Self> {
+        if !is_root() {
+            return Ok(Self { other: None });
+        }
+        let accounts = files::read(Path::new("/etc/passwd"))?;
+        let nobody = find("nobody", &accounts).ok_or_else(|| {
+            Failure::failed(
+                "Servers refuse to run as root, and there is no account `nobody`; run `cargo xtask up` as another user.",
+            )
+        })?;
+        Ok(Self {
+            other: Some(nobody),
+        })
+    }
+
+    /// A program run by the account. It has no standard input.
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.stdin(Stdio::null());
+        if let Some((user, group)) = self.other {
+            // As root this drops the other groups as well.
+            command.uid(user).gid(group);
+        }
+        command
+    }
+
+    /// Gives a file or a directory to the account, and takes it from everybody else.
+    pub(crate) fn own(&self, path: &Path, mode: u32) -> Outcome {
+        let unusable = |error| files::unusable(path, &error);
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(unusable)?;
+        match self.other {
+            Some((user, group)) => chown(path, Some(user), Some(group)).map_err(unusable),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the account gets to a directory and can write in it: one above
+    /// may be closed to it.
+    pub(crate) fn reaches(&self, directory: &Path) -> Outcome<bool> {
+        run::succeeds(self.command("test").arg("-w").arg(directory))
+    }
+}
+
+/// Whether we may do everything.
+pub(crate) fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|this| this.uid() == 0)
+}
+
+/// User and group of an account, in the format of passwd(5).
+fn find(name: &str, accounts: &str) -> Option<(u32, u32)> {
+    let mut rows = accounts.lines().map(|line| line.split(':'));
+    let mut fields = rows.find_map(|mut fields| (fields.next() == Some(name)).then_some(fields))?;
+    let user = fields.nth(1)?.parse().ok()?;
+    Some((user, fields.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_is_found_by_its_whole_name() {
+        let accounts = "root:x:0:0::/:/bin/sh\nnobody2:x:7:7::/:\nnobody:x:65534:65533:n:/:\n";
+        assert_eq!(find("nobody", accounts), Some((65534, 65533)));
+        assert_eq!(find("somebody", accounts), None);
+    }
+}

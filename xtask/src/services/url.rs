@@ -1,0 +1,88 @@
+//! Addresses of services: how they are made, and how they are shown to people
+//! without their password.
+
+/// The user of every server started here; a superuser, as in the image.
+pub(crate) const USER: &str = "lockwork";
+
+/// The password of that user. It protects nothing: the servers listen on
+/// 127.0.0.1 and hold what tests wrote.
+pub(crate) const PASSWORD: &str = "only-for-local-tests";
+
+/// The database that a new server has anyway.
+pub(crate) const DATABASE: &str = "postgres";
+
+/// Where PostgreSQL, or what speaks like it, is reached.
+pub(crate) fn postgres(port: u16) -> String {
+    format!("postgres://{USER}:{PASSWORD}@127.0.0.1:{port}/{DATABASE}")
+}
+
+/// The address with `***` for every password in it. An address may come from
+/// the environment, so a password with a stray `/` or `@` is hidden as well.
+pub(crate) fn masked(url: &str) -> String {
+    let (address, options) = url.split_at(url.find('?').unwrap_or(url.len()));
+    format!("{}{}", without_userinfo(address), without_option(options))
+}
+
+fn without_userinfo(address: &str) -> String {
+    let begin = address.find("://").map_or(0, |at| at + 3);
+    let (scheme, rest) = address.split_at(begin);
+    match rest.rsplit_once('@') {
+        Some((userinfo, host)) => match userinfo.split_once(':') {
+            Some((user, _)) => format!("{scheme}{user}:***@{host}"),
+            None => address.to_owned(),
+        },
+        None => address.to_owned(),
+    }
+}
+
+fn without_option(options: &str) -> String {
+    let hidden = |option: &str| match option.split_once('=') {
+        Some((name, _)) if name.trim_start_matches('?').contains("password") => {
+            format!("{name}=***")
+        }
+        _ => option.to_owned(),
+    };
+    let options: Vec<String> = options.split('&').map(hidden).collect();
+    options.join("&")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_masked_address_of_ours_has_no_password() {
+        let shown = masked(&postgres(20001));
+        assert_eq!(shown, "postgres://lockwork:***@127.0.0.1:20001/postgres");
+    }
+
+    #[test]
+    fn an_odd_password_is_hidden_whole() {
+        assert_eq!(masked("redis://:a/b@c@host/0"), "redis://:***@host/0");
+        assert_eq!(
+            masked("postgres:///db?user=me&password=secret&host=/run"),
+            "postgres:///db?user=me&password=***&host=/run"
+        );
+        assert_eq!(masked("redis://h?password=x"), "redis://h?password=***");
+    }
+
+    #[test]
+    fn an_address_without_a_password_stays_as_it_is() {
+        for url in [
+            "postgres://me@host/db?sslmode=disable",
+            "postgres:///db",
+            "x",
+        ] {
+            assert_eq!(masked(url), url);
+        }
+    }
+
+    #[test]
+    fn docker_compose_has_the_same_user_and_password() {
+        let file = include_str!("../../../docker-compose.yml");
+        assert!(file.contains(&format!("POSTGRES_USER: {USER}\n")));
+        assert!(file.contains(&format!("POSTGRES_PASSWORD: {PASSWORD}\n")));
+        assert!(file.contains(&format!("DB_USER: {USER}\n")));
+        assert!(file.contains(&format!("DB_PASSWORD: {PASSWORD}\n")));
+    }
+}
