@@ -58,6 +58,21 @@ async fn a_waiter_goes_on_in_the_new_directory() {
     assert!(!guard.is_valid());
 }
 
+/// Nobody is told of a parent that is replaced. Whoever comes upon the new directory by itself knows
+/// what became of the old one.
+#[tokio::test]
+async fn a_client_that_finds_the_directory_replaced_loses_what_it_held_there() {
+    let directory = Directory::new();
+    let inner = directory.path().join("inner");
+    let locks = Locks::new(lockwork::file::Files::open(&inner).unwrap());
+    let guard = locks.mutex("x").lock().await.unwrap();
+    replace(&directory.path(), &directory.parent().join("away"));
+    fs::create_dir(&inner).unwrap();
+    fs::set_permissions(&inner, Permissions::from_mode(0o700)).unwrap();
+    let elsewhere = locks.mutex("y").lock().await.unwrap();
+    assert!(elsewhere.is_valid() && !guard.is_valid());
+}
+
 #[tokio::test]
 async fn a_parent_renamed_away_is_noticed_in_a_second() {
     let directory = Directory::new();
