@@ -529,6 +529,8 @@ fn a_length_of_time_is_a_number_and_a_unit() {
         ("250ms", ms(250)),
         ("30s", ms(30_000)),
         ("5m", ms(300_000)),
+        ("2h", ms(7_200_000)),
+        ("1d", ms(86_400_000)),
         ("18446744073709551615s", Duration::from_secs(u64::MAX)),
     ] {
         assert_eq!(duration(text).unwrap(), Some(expected), "{text}");
@@ -539,13 +541,14 @@ fn a_length_of_time_is_a_number_and_a_unit() {
         "ms",
         "-1s",
         "1.5s",
-        "1h",
+        "1w",
         "5M",
         "5 s",
         " 5s",
         "1s1s",
         "18446744073709551616s",
         "18446744073709551615m",
+        "18446744073709551615d",
         "٣s",
     ] {
         let error = duration(text).unwrap_err();
