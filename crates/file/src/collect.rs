@@ -41,7 +41,7 @@ fn sweep_if_due(place: &Weak<Place>, interval: Duration) {
         return;
     };
     let idle = place.options.idle;
-    if place.list("").is_ok_and(|names| names.is_empty()) && !floor::exists(&place) {
+    if !floor::exists(&place) && !anything_idle(&place, idle) {
         return;
     }
     let swept = floor::begin_sweep(&place, interval / 2)
@@ -49,6 +49,15 @@ fn sweep_if_due(place: &Weak<Place>, interval: Duration) {
     if let Err(error) = swept {
         tracing::warn!(%error, "files of idle locks are not removed");
     }
+}
+
+/// Whether there is anything to remove. A directory without leftovers needs no file of its own.
+fn anything_idle(place: &Place, idle: Duration) -> bool {
+    let is_idle = |name: &Arc<str>| {
+        let facts = sys::facts_at(&place.path().join(&**name));
+        facts.is_ok_and(|facts| facts.is_some_and(|facts| is_idle(facts.modified, idle)))
+    };
+    place.list("").is_ok_and(|names| names.iter().any(is_idle))
 }
 
 /// Removes the files of locks idle for `idle`; of how many locks.
