@@ -115,11 +115,13 @@ impl Backend for Files {
     async fn acquire(&self, request: Request) -> Result<Option<FileHold>> {
         let mut effort = Effort::new(self.0.clone(), &request);
         let mut outcome = effort.attempt()?;
-        let start = Instant::now();
-        // Somebody is just passing: that is no answer yet, whatever the deadline.
-        while outcome.is_not_yet() && start.elapsed() < PASSING {
-            tokio::time::sleep(PACE.least).await;
-            outcome = effort.attempt()?;
+        if outcome.is_not_yet() {
+            // Somebody is just passing: that is no answer yet, whatever the deadline.
+            let start = Instant::now();
+            while outcome.is_not_yet() && start.elapsed() < PASSING {
+                tokio::time::sleep(PACE.least).await;
+                outcome = effort.attempt()?;
+            }
         }
         let gave_way = match outcome {
             Outcome::Granted(hold) => return Ok(Some(hold)),

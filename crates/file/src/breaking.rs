@@ -40,12 +40,7 @@ pub(crate) fn break_lock(place: &Arc<Place>, id: &LockId) -> Result<usize> {
 /// Removes a file that somebody may hold. The next one of its name begins above its numbers: nobody
 /// begins one while the floor is locked, and whoever has this one can only count on from its last.
 fn remove(place: &Arc<Place>, floor: &Locked, opened: &Opened) -> Result<()> {
-    let next = last(opened)?.max(stamp::now());
+    let next = stamp::read(opened)?.last_number().max(stamp::now());
     floor::raise_locked(place, floor, next + MARGIN)?;
     opened.remove()
-}
-
-fn last(opened: &Opened) -> Result<u64> {
-    let page = stamp::read(opened)?;
-    Ok(page.newest().map_or(0, |record| record.counter))
 }

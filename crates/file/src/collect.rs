@@ -134,7 +134,7 @@ fn remove_if_idle(
     if !is_idle(modified.map_err(|error| refused(error, &path))?, idle) {
         return Ok(false);
     }
-    let last = stamp::read(opened)?.newest().map_or(0, |r| r.counter);
+    let last = stamp::read(opened)?.last_number();
     if last > *covered {
         *covered = last.max(stamp::now());
         floor::raise(place, *covered)?;

@@ -30,8 +30,7 @@ pub(crate) fn read(place: &Place) -> Result<u64> {
     let Some(opened) = place.open_existing(&NAME.into(), Access::Read)? else {
         return Ok(0);
     };
-    let page = stamp::read(&opened)?;
-    Ok(page.newest().map_or(0, |record| record.counter))
+    Ok(stamp::read(&opened)?.last_number())
 }
 
 /// Whether there is a floor's file, with a floor in it or not.
@@ -45,8 +44,7 @@ pub(crate) fn stand_on(place: &Arc<Place>) -> Result<Option<(u64, Option<Locked>
     let mut floor = Target::existing(NAME.into(), Access::Read);
     match floor.try_lock(place, How::WithOthers, None)? {
         Some(locked) => {
-            let page = stamp::read(locked.opened())?;
-            let floor = page.newest().map_or(0, |record| record.counter);
+            let floor = stamp::read(locked.opened())?.last_number();
             Ok(Some((floor, Some(locked))))
         }
         None if exists(place) => Ok(None),
@@ -67,7 +65,7 @@ pub(crate) fn raise(place: &Arc<Place>, to: u64) -> Result<()> {
 pub(crate) fn raise_locked(place: &Arc<Place>, locked: &Locked, to: u64) -> Result<()> {
     let opened = locked.opened();
     let page = stamp::read(opened)?;
-    if page.newest().is_some_and(|record| record.counter >= to) {
+    if page.last_number() >= to {
         return Ok(());
     }
     let record = Record {
@@ -110,7 +108,7 @@ pub(crate) fn remove_if_idle(place: &Arc<Place>, idle: Duration) -> Result<()> {
         return Ok(());
     };
     let opened = locked.opened();
-    let floor = stamp::read(opened)?.newest().map_or(0, |r| r.counter);
+    let floor = stamp::read(opened)?.last_number();
     let idle = u64::try_from(idle.as_millis()).unwrap_or(u64::MAX);
     if stamp::now() <= floor.saturating_add(idle) {
         return Ok(());

@@ -168,6 +168,11 @@ impl Page {
         self.newest.as_ref().map(|(_, record)| record)
     }
 
+    /// The last number that was given out; zero if none was.
+    pub(crate) fn last_number(&self) -> u64 {
+        self.newest().map_or(0, |record| record.counter)
+    }
+
     pub(crate) const fn someone_waits(&self) -> bool {
         self.someone_waits
     }
