@@ -39,6 +39,20 @@ const EACH: Figure = Figure {
     over_rounds: Fold::Median,
 };
 
+/// What half of the operations stay under.
+const P50: Figure = Figure {
+    name: "p50",
+    unit: Unit::Nanoseconds,
+    over_rounds: Fold::Median,
+};
+
+/// What all but one in a hundred stay under.
+const P99: Figure = Figure {
+    name: "p99",
+    unit: Unit::Nanoseconds,
+    over_rounds: Fold::Median,
+};
+
 /// Everything on the thread that measures.
 fn one_thread() -> Outcome<Runtime> {
     Ok(Builder::new_current_thread().build()?)

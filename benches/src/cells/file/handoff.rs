@@ -2,25 +2,13 @@
 
 use super::{directory, kinds::Kind};
 use crate::{
-    cell::{Figure, Fold, Outcome, Turns, Unit},
+    cell::{Outcome, Turns},
     cells::{Role, everything_on_one_thread},
     process::{Line, Other},
     stats,
 };
 use std::{future::poll_fn, path::Path, pin::pin, time::Duration};
 use tokio::runtime::Runtime;
-
-pub(super) const P50: Figure = Figure {
-    name: "p50",
-    unit: Unit::Nanoseconds,
-    over_rounds: Fold::Median,
-};
-
-pub(super) const P99: Figure = Figure {
-    name: "p99",
-    unit: Unit::Nanoseconds,
-    over_rounds: Fold::Median,
-};
 
 pub(super) fn p50_and_p99(delays: &[f64]) -> Vec<f64> {
     [50, 99]

@@ -8,7 +8,7 @@ mod kinds;
 mod pipe;
 mod uncontended;
 
-use super::{EACH, Role};
+use super::{EACH, P50, P99, Role};
 use crate::cell::{Bar, Cell, Outcome, Side};
 use kinds::{DistributedLockFile, FdLock, Fs4, Lockwork};
 use tempfile::TempDir;
@@ -54,7 +54,7 @@ const HANDOFF: Cell = Cell {
     name: "file/handoff",
     about: "Two processes take a mutex by turns. The one waits, and has slept for 2 to 4 ms, when \
             the other drops its guard: from before that drop to the waiter's lock() returning.",
-    figures: &[handoff::P50, handoff::P99],
+    figures: &[P50, P99],
     operations: 80,
     most_rounds: None,
     subject: Side {

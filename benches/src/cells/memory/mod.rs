@@ -5,7 +5,7 @@ mod pass;
 mod uncontended;
 mod waiters;
 
-use super::EACH;
+use super::{EACH, P50, P99};
 use crate::cell::{Bar, Cell, Side};
 
 /// One acquisition after the other, each of another name: nobody is ever in the way.
@@ -26,7 +26,7 @@ const UNCONTENDED: Cell = Cell {
 const PASS: Cell = Cell {
     name: "memory/pass",
     about: "Two tasks of one thread pass a mutex to and fro; each drop finds the other waiting.",
-    figures: &[pass::P50, pass::P99],
+    figures: &[P50, P99],
     operations: 10_000,
     most_rounds: None,
     subject: Side {
@@ -37,7 +37,7 @@ const PASS: Cell = Cell {
         label: "tokio::sync::Mutex",
         start: || pass::floor(super::one_thread()?),
     }),
-    bar: Some(Bar::Figure(pass::P50.name, 10_000.0)),
+    bar: Some(Bar::Figure(P50.name, 10_000.0)),
 };
 
 pub(super) const CELLS: &[Cell] = &[

@@ -2,7 +2,7 @@
 
 use super::baton::{self, Baton};
 use crate::{
-    cell::{Figure, Fold, Outcome, Turns, Unit},
+    cell::{Outcome, Turns},
     stats,
 };
 use lockwork::{Locks, Memory};
@@ -14,18 +14,6 @@ use std::{
     time::Instant,
 };
 use tokio::{runtime::Runtime, task::yield_now};
-
-pub(super) const P50: Figure = Figure {
-    name: "p50",
-    unit: Unit::Nanoseconds,
-    over_rounds: Fold::Median,
-};
-
-pub(super) const P99: Figure = Figure {
-    name: "p99",
-    unit: Unit::Nanoseconds,
-    over_rounds: Fold::Median,
-};
 
 pub(super) fn subject(runtime: Runtime) -> Outcome<Turns> {
     let mutex = Locks::new(Memory::new()).mutex("baton");

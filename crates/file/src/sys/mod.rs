@@ -6,6 +6,8 @@ mod imp;
 
 pub(crate) use imp::*;
 
+use std::time::SystemTime;
+
 /// Compiled here too, so that a change elsewhere does not break it unseen.
 #[cfg(all(test, unix))]
 #[path = "other.rs"]
@@ -26,4 +28,24 @@ pub(crate) enum Access {
 pub(crate) enum Missing {
     Make,
     Leave,
+}
+
+/// Which file it is, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+}
+
+/// What is known of an open file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    pub(crate) identity: Identity,
+    pub(crate) regular: bool,
+    /// How many names it has.
+    pub(crate) links: u64,
+    pub(crate) owner: u32,
+    /// Permission bits.
+    pub(crate) mode: u32,
+    pub(crate) modified: SystemTime,
 }

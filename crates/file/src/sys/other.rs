@@ -3,7 +3,7 @@
 //! Windows refuses to remove or rename what somebody has opened without sharing that, as is done
 //! here. So there is no identity to compare, idle files stay, and no lock can be broken.
 
-use super::{Access, Missing};
+use super::{Access, Facts, Identity, Missing};
 use std::{
     fs::{File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
@@ -15,27 +15,10 @@ use std::{
 pub(crate) const REMOVES: bool = false;
 
 /// Which file it is: the one of its name, while anybody has it open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
-}
-
 const ITSELF: Identity = Identity {
     device: 0,
     inode: 0,
 };
-
-/// What is known of a file.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts {
-    pub(crate) identity: Identity,
-    pub(crate) regular: bool,
-    pub(crate) links: u64,
-    pub(crate) owner: u32,
-    pub(crate) mode: u32,
-    pub(crate) modified: SystemTime,
-}
 
 impl Facts {
     fn of(metadata: &std::fs::Metadata) -> Self {

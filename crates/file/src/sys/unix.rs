@@ -1,6 +1,6 @@
 //! Unix: files are opened relative to a directory that stays open, and never through a link.
 
-use super::{Access, Missing};
+use super::{Access, Facts, Identity, Missing};
 use rustix::{
     fs::{AtFlags, FileType, Mode, OFlags, Stat},
     io::Errno,
@@ -18,26 +18,6 @@ use std::{
 
 /// Whether files are removed at all.
 pub(crate) const REMOVES: bool = true;
-
-/// Which file it is, whatever it is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
-}
-
-/// What is known of an open file.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts {
-    pub(crate) identity: Identity,
-    pub(crate) regular: bool,
-    /// How many names it has.
-    pub(crate) links: u64,
-    pub(crate) owner: u32,
-    /// Permission bits.
-    pub(crate) mode: u32,
-    pub(crate) modified: SystemTime,
-}
 
 // The fields of `stat` have other types on other systems.
 #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
