@@ -100,6 +100,8 @@ async fn synced(hold: FileHold) -> Result<FileHold> {
 /// How long a newcomer stays away from what it leaves to somebody else: long enough for a process
 /// that sleeps to wake up.
 const WAY: Duration = Duration::from_millis(2);
+/// The same where nobody is told: longer than who waits there goes without looking.
+const WAY_UNTOLD: Duration = Duration::from_millis(60);
 
 /// How long somebody who passes may take.
 const PASSING: Duration = Duration::from_millis(100);
@@ -137,7 +139,8 @@ impl Backend for Files {
         };
         let mut listener = self.0.hints.listen(&request.id());
         if gave_way {
-            let told = tokio::time::timeout(WAY, listener.hinted());
+            let way = if self.0.is_told() { WAY } else { WAY_UNTOLD };
+            let told = tokio::time::timeout(way, listener.hinted());
             let _ = request.deadline.wait_for(told).await;
         }
         Box::pin(self.wait(effort, listener, &request)).await
