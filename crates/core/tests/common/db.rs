@@ -6,7 +6,7 @@ use lockwork_core::lock::{
     Error, ErrorKind, LockId, Mode, Result, Token,
     backend::{
         Present,
-        session::{Batch, Open, Session, Taken},
+        session::{Answer, Batch, Open, Session, Taken},
     },
 };
 use std::{
@@ -203,7 +203,7 @@ impl Db {
 impl Open for Db {
     type Session = DbSession;
 
-    async fn open(&self) -> Result<DbSession> {
+    async fn open(&self, _: Option<Duration>) -> Result<DbSession> {
         self.0.door.pass().await;
         let panics = std::mem::take(&mut self.state().panics);
         assert!(!panics, "the driver of this test panics, as it was told to");
@@ -243,11 +243,11 @@ pub(crate) struct DbSession {
 impl Session for DbSession {
     type Key = String;
 
-    async fn exchange(&mut self, batch: &Batch<String>) -> Result<Vec<Taken<String>>> {
+    async fn exchange(&mut self, batch: &Batch<String>) -> Result<Answer<String>> {
         let db = self.db.clone();
-        if batch.gives.is_empty() && batch.takes.is_empty() {
+        if batch.is_empty() {
             db.0.pings.pass().await;
-            return Ok(Vec::new());
+            return Ok(Answer::granting(Vec::new()));
         }
         self.taken = None;
         db.state().record(self.number, batch);
@@ -282,7 +282,7 @@ impl Session for DbSession {
         }
         // In no order that anybody could rely on.
         taken.reverse();
-        Ok(taken)
+        Ok(Answer::granting(taken))
     }
 
     async fn clean_up(&mut self, batch: &Batch<String>) -> Result<()> {
@@ -300,10 +300,11 @@ impl Session for DbSession {
         Ok(())
     }
 
-    async fn broken(&mut self) -> Error {
+    async fn news(&mut self) -> Result<String> {
         let mut broken = self.db.0.broken.subscribe();
         let _ = broken.wait_for(|upto| *upto >= self.number).await;
-        Error::new(ErrorKind::Unavailable, "the connection was broken")
+        let message = "the connection was broken";
+        Err(Error::new(ErrorKind::Unavailable, message))
     }
 }
 

@@ -2,8 +2,8 @@
 //! that a test can come in at the worst moment.
 
 use lockwork_core::lock::{
-    Error, LockId, Result,
-    backend::session::{Batch, Open, Session, Taken},
+    LockId, Result,
+    backend::session::{Answer, Batch, Open, Session, Taken},
 };
 use std::{
     hash::{Hash, Hasher},
@@ -53,7 +53,7 @@ pub(crate) struct GrantsAll;
 impl Open for GrantsAll {
     type Session = Self;
 
-    async fn open(&self) -> Result<Self> {
+    async fn open(&self, _: Option<Duration>) -> Result<Self> {
         Ok(Self)
     }
 
@@ -65,19 +65,19 @@ impl Open for GrantsAll {
 impl Session for GrantsAll {
     type Key = Key;
 
-    async fn exchange(&mut self, batch: &Batch<Key>) -> Result<Vec<Taken<Key>>> {
+    async fn exchange(&mut self, batch: &Batch<Key>) -> Result<Answer<Key>> {
         let granted = |_| Taken {
             key: Key,
             token: None,
         };
-        Ok(batch.takes.iter().map(granted).collect())
+        Ok(Answer::granting(batch.takes.iter().map(granted).collect()))
     }
 
     async fn clean_up(&mut self, _: &Batch<Key>) -> Result<()> {
         Ok(())
     }
 
-    async fn broken(&mut self) -> Error {
+    async fn news(&mut self) -> Result<Key> {
         std::future::pending().await
     }
 }

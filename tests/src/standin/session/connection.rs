@@ -6,9 +6,9 @@ use crate::standin::{
 };
 use lockwork::{
     Error, LockId, Name, Result, Space,
-    backend::session::{Batch, Open, Session, Taken},
+    backend::session::{Answer, Batch, Open, Session, Taken},
 };
-use std::{io, net::SocketAddr};
+use std::{io, net::SocketAddr, time::Duration};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
     net::tcp::{OwnedReadHalf, OwnedWriteHalf},
@@ -29,7 +29,7 @@ impl Connector {
 impl Open for Connector {
     type Session = Connection;
 
-    async fn open(&self) -> Result<Connection> {
+    async fn open(&self, _: Option<Duration>) -> Result<Connection> {
         let (read, write) = connect(self.addr).await?.into_split();
         Ok(Connection {
             lines: BufReader::new(read).lines(),
@@ -54,7 +54,7 @@ pub struct Connection {
 impl Session for Connection {
     type Key = (Space, Name);
 
-    async fn exchange(&mut self, batch: &Batch<Self::Key>) -> Result<Vec<Taken<Self::Key>>> {
+    async fn exchange(&mut self, batch: &Batch<Self::Key>) -> Result<Answer<Self::Key>> {
         self.last_number += 1;
         let line = Request::Batch(steps(batch)).line(self.last_number);
         self.write.write_all(line.as_bytes()).await.map_err(broke)?;
@@ -66,7 +66,7 @@ impl Session for Connection {
                     key: (id.space, id.name),
                     token,
                 });
-                Ok(taken.collect())
+                Ok(Answer::granting(taken.collect()))
             }
             Some(FromServer::Reply(_, other)) => Err(unexpected(&other)),
             _ => Err(unexpected(&Reply::Error(answer))),
@@ -78,11 +78,11 @@ impl Session for Connection {
         Err(unavailable("the connection broke"))
     }
 
-    async fn broken(&mut self) -> Error {
+    async fn news(&mut self) -> Result<Self::Key> {
         match self.lines.next_line().await {
-            Ok(None) => unavailable("the server closed the session"),
-            Ok(Some(line)) => unexpected(&Reply::Error(line)),
-            Err(error) => broke(error),
+            Ok(None) => Err(unavailable("the server closed the session")),
+            Ok(Some(line)) => Err(unexpected(&Reply::Error(line))),
+            Err(error) => Err(broke(error)),
         }
     }
 }

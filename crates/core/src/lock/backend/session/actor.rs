@@ -1,8 +1,12 @@
 //! The task that owns one connection.
 
 use super::{
-    Batch, Give, KeyOf, Open, Options, Session, Take, claims::Claim, link::SessionCell,
-    riders::Riders,
+    KeyOf, Open, Options, Session, Take,
+    claims::Claim,
+    link::SessionCell,
+    rests::Rests,
+    riders::{Giving, Rider, Riders, Taking},
+    waiters::Waiters,
 };
 use crate::lock::{Error, ErrorKind, Instant, Loss, Result, clock};
 use std::{
@@ -16,25 +20,14 @@ pub(super) use super::link::{Granted, Link};
 /// What can be asked of a session.
 #[derive(Debug)]
 pub(super) enum Ask<K: std::hash::Hash + Eq> {
-    Take {
-        take: Take<K>,
-        /// The place it takes; an upgrade has one already.
-        claim: Option<Claim<K>>,
-        reply: oneshot::Sender<Result<Option<Granted<K>>>>,
-    },
-    Give {
-        give: Give<K>,
-        reply: Option<oneshot::Sender<Result<()>>>,
-    },
-}
-
-impl<K: std::hash::Hash + Eq> Ask<K> {
-    pub(super) fn key(&self) -> &K {
-        match self {
-            Self::Take { take, .. } => &take.key,
-            Self::Give { give, .. } => &give.key,
-        }
-    }
+    Take(Taking<K>),
+    Give(Giving<K>),
+    /// These ride together.
+    Together(Vec<Taking<K>>),
+    /// Somebody let go of this.
+    Again(K),
+    /// The one with this ticket does not wait any more.
+    Leave(K, u64),
 }
 
 pub(super) type Reply<K> = oneshot::Sender<Result<Option<Granted<K>>>>;
@@ -43,14 +36,15 @@ pub(super) type Reply<K> = oneshot::Sender<Result<Option<Granted<K>>>>;
 pub(super) fn start<O: Open>(
     open: Arc<O>,
     options: Options,
+    rests: Arc<Rests<KeyOf<O>>>,
 ) -> (Link<KeyOf<O>>, impl Future<Output = ()> + Send) {
     let (sender, asks) = mpsc::unbounded_channel();
     let cell = Arc::new(SessionCell::new());
-    let link = Link::new(sender.clone(), cell.clone());
+    let link = Link::new(sender.clone(), cell.clone(), options.server_bears);
     let to_self = sender.downgrade();
     let run = async move {
         let _ended = Ended(cell.clone());
-        let opened = tokio::time::timeout(options.patience, open.open()).await;
+        let opened = tokio::time::timeout(options.patience, open.open(options.server_bears)).await;
         let opened = opened.unwrap_or_else(|_| {
             Err(Error::new(
                 ErrorKind::Unavailable,
@@ -60,9 +54,21 @@ pub(super) fn start<O: Open>(
         match opened {
             Err(error) => refuse_all(&cell, asks, &error),
             Ok(session) => {
-                Actor::new(session, options, cell, asks, to_self)
-                    .serve()
-                    .await
+                Actor {
+                    session,
+                    options,
+                    cell,
+                    asks,
+                    to_self,
+                    rests,
+                    pending: VecDeque::new(),
+                    leaves: Vec::new(),
+                    waiters: Waiters::default(),
+                    held: HashMap::new(),
+                    idle_since: Instant::now(),
+                }
+                .serve()
+                .await;
             }
         }
     };
@@ -77,10 +83,15 @@ fn refuse_all<K: std::hash::Hash + Eq>(
     cell.end(Loss::Disconnected);
     asks.close();
     while let Ok(ask) = asks.try_recv() {
-        if let Ask::Take { claim, reply, .. } = ask {
+        let takings = match ask {
+            Ask::Take(taking) => vec![taking],
+            Ask::Together(takings) => takings,
+            Ask::Give(_) | Ask::Again(_) | Ask::Leave(..) => continue,
+        };
+        for taking in takings {
             // Before the answer: whoever reads it may ask again at once.
-            drop(claim);
-            let _ = reply.send(Err(error.clone()));
+            drop(taking.claim);
+            let _ = taking.reply.send(Err(error.clone()));
         }
     }
 }
@@ -91,8 +102,12 @@ pub(super) struct Actor<S: Session> {
     pub(super) cell: Arc<SessionCell>,
     pub(super) asks: mpsc::UnboundedReceiver<Ask<S::Key>>,
     pub(super) to_self: mpsc::WeakUnboundedSender<Ask<S::Key>>,
+    pub(super) rests: Arc<Rests<S::Key>>,
     /// Asked, and not yet in a batch.
-    pub(super) pending: VecDeque<Ask<S::Key>>,
+    pub(super) pending: VecDeque<Rider<S::Key>>,
+    /// Refused, and known to nobody any more but the server.
+    pub(super) leaves: Vec<Take<S::Key>>,
+    pub(super) waiters: Waiters<S::Key>,
     pub(super) held: HashMap<S::Key, Vec<Claim<S::Key>>>,
     pub(super) idle_since: Instant,
 }
@@ -117,40 +132,39 @@ impl Drop for Ended {
 /// Why a session ended, if not because nobody needs it.
 type End = Option<(Loss, Error)>;
 
-impl<S: Session> Actor<S> {
-    fn new(
-        session: S,
-        options: Options,
-        cell: Arc<SessionCell>,
-        asks: mpsc::UnboundedReceiver<Ask<S::Key>>,
-        to_self: mpsc::WeakUnboundedSender<Ask<S::Key>>,
-    ) -> Self {
-        let idle_since = Instant::now();
-        let (pending, held) = (VecDeque::new(), HashMap::new());
-        Self {
-            session,
-            options,
-            cell,
-            asks,
-            to_self,
-            pending,
-            held,
-            idle_since,
-        }
-    }
+/// What a session that had nothing to do was woken up by.
+enum Event<K: std::hash::Hash + Eq> {
+    Ask(Ask<K>),
+    /// Somebody let go of this.
+    Freed(K),
+    /// It is time to try again for all who wait.
+    Again,
+    /// Nothing was asked for a while: time to prove that the connection lives.
+    Ping,
+}
 
+impl<S: Session> Actor<S> {
     async fn serve(mut self) {
         let end = loop {
-            if self.pending.is_empty() {
-                match self.next_ask().await {
-                    Ok(Some(ask)) => self.pending.push_back(ask),
-                    // Nothing was asked for a while: prove that the connection lives.
-                    Ok(None) => {}
+            let mut proof_is_due = false;
+            if self.has_nothing_to_send() {
+                match self.next_event().await {
+                    Ok(Event::Ask(ask)) => self.admit_later(ask),
+                    Ok(Event::Freed(key)) => self.again(&key),
+                    Ok(Event::Again) => {}
+                    Ok(Event::Ping) => proof_is_due = true,
                     Err(end) => break end,
                 }
             }
             while let Ok(ask) = self.asks.try_recv() {
-                self.pending.push_back(ask);
+                self.admit_later(ask);
+            }
+            if let Err(error) = self.hear().await {
+                break Some((Loss::Disconnected, error));
+            }
+            self.again_for_all();
+            if self.has_nothing_to_send() && !proof_is_due {
+                continue;
             }
             if let Err(end) = self.round().await {
                 break Some(end);
@@ -159,38 +173,70 @@ impl<S: Session> Actor<S> {
         self.end(end);
     }
 
-    /// Waits for something to do; `None` for a ping, an error for the end.
-    async fn next_ask(&mut self) -> Result<Option<Ask<S::Key>>, End> {
+    fn has_nothing_to_send(&self) -> bool {
+        self.pending.is_empty() && self.leaves.is_empty()
+    }
+
+    /// Takes in what is asked, for one of the next round trips.
+    fn admit_later(&mut self, ask: Ask<S::Key>) {
+        match ask {
+            Ask::Take(taking) => self.pending.push_back(Rider::Take(taking)),
+            Ask::Give(giving) => self.pending.push_back(Rider::Give(giving)),
+            Ask::Together(takings) => self.pending.extend(takings.into_iter().map(Rider::Take)),
+            Ask::Again(key) => self.again(&key),
+            Ask::Leave(key, ticket) => self.leave(&key, ticket),
+        }
+    }
+
+    /// Takes in what was heard while there was something to do.
+    async fn hear(&mut self) -> Result<()> {
+        while !self.waiters.is_empty() {
+            let heard = tokio::select! {
+                biased;
+                heard = self.session.news() => heard?,
+                () = std::future::ready(()) => break,
+            };
+            self.again(&heard);
+        }
+        Ok(())
+    }
+
+    /// Waits for something to do; an error for the end.
+    async fn next_event(&mut self) -> Result<Event<S::Key>, End> {
         let linger_over = self.idle_since + self.options.linger;
-        let idle = self.held.is_empty();
+        let idle = self.held.is_empty() && self.waiters.is_empty();
         let runs_out = self.cell.valid_until();
+        let again_at = self.waiters.again_at();
         tokio::select! {
-            ask = self.asks.recv() => ask.map(Some).ok_or(None),
-            error = self.session.broken() => Err(Some((Loss::Disconnected, error))),
+            ask = self.asks.recv() => ask.map(Event::Ask).ok_or(None),
+            news = self.session.news() => match news {
+                Ok(key) => Ok(Event::Freed(key)),
+                Err(error) => Err(Some((Loss::Disconnected, error))),
+            },
             () = clock::sleep_until(linger_over), if idle => Err(None),
+            () = clock::sleep_until(again_at.unwrap_or(linger_over)), if again_at.is_some() => {
+                Ok(Event::Again)
+            }
             () = clock::nap_until(runs_out.unwrap_or(linger_over)), if runs_out.is_some() => {
                 Err(Some((Loss::Expired, Error::new(ErrorKind::Unavailable, "no news in time"))))
             }
-            () = tokio::time::sleep(self.options.ping_every) => Ok(None),
+            () = tokio::time::sleep(self.options.ping_every) => Ok(Event::Ping),
         }
     }
 
     /// One round trip with all that may ride together.
     async fn round(&mut self) -> Result<(), (Loss, Error)> {
         let riders = self.board();
-        let batch = Batch {
-            gives: riders.gives.iter().map(|(give, _)| give.clone()).collect(),
-            takes: riders.takes.iter().map(|(take, ..)| take.clone()).collect(),
-        };
+        let batch = riders.batch();
         if !batch.takes.is_empty() {
             self.idle_since = Instant::now();
         }
         let sent_at = Instant::now();
         let end_at = self.give_up_at(sent_at);
         match tokio::time::timeout(end_at.remaining(), self.session.exchange(&batch)).await {
-            Ok(Ok(taken)) if !self.is_too_late() => {
+            Ok(Ok(answer)) if !self.is_too_late() => {
                 self.cell.heard_of(sent_at, self.options.server_bears);
-                self.settle(riders, taken)
+                self.settle(riders, answer, sent_at.elapsed())
             }
             Ok(Err(error)) => {
                 let cleaned = self.session.clean_up(&batch);

@@ -3,6 +3,7 @@
 use super::{
     Give, Take,
     actor::{Ask, Link},
+    riders::Taking,
 };
 use crate::lock::{
     Deadline, Error, ErrorKind, Instant, LockId, Lost, Mode, Result, Token,
@@ -95,12 +96,15 @@ async fn take_upgrade<K: Eq + Hash>(session: Link<K>, key: K) -> Result<Upgrade>
         key,
         mode: Mode::Write,
         upgrade: true,
+        waits: false,
     };
-    session.ask(Ask::Take {
+    session.ask(Ask::Take(Taking {
         take,
         claim: None,
         reply,
-    });
+        ticket: 0,
+        kept: false,
+    }));
     match answer.await {
         Ok(answer) => Ok(answer?.map_or(Upgrade::Busy, |granted| Upgrade::Done(granted.accept()))),
         Err(_) => Err(Error::new(
@@ -117,10 +121,7 @@ async fn give<K: Eq + Hash>(session: Link<K>, key: K, mode: Mode, downgrade: boo
         mode,
         downgrade,
     };
-    session.ask(Ask::Give {
-        give,
-        reply: Some(reply),
-    });
+    session.ask(Ask::Give((give, Some(reply))));
     // A session that has ended has given everything back.
     answer.await.unwrap_or(Ok(()))
 }

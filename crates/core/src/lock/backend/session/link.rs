@@ -68,19 +68,33 @@ impl SessionCell {
 pub(super) struct Link<K: Eq + Hash> {
     asks: mpsc::UnboundedSender<Ask<K>>,
     pub(super) cell: Arc<SessionCell>,
+    /// For how long the server bears its silence.
+    bears: Option<Duration>,
 }
 
 impl<K: Eq + Hash> Link<K> {
-    pub(super) const fn new(asks: mpsc::UnboundedSender<Ask<K>>, cell: Arc<SessionCell>) -> Self {
-        Self { asks, cell }
+    pub(super) const fn new(
+        asks: mpsc::UnboundedSender<Ask<K>>,
+        cell: Arc<SessionCell>,
+        bears: Option<Duration>,
+    ) -> Self {
+        Self { asks, cell, bears }
     }
 
     /// Asks. If the session has ended, the reply's sender is dropped unanswered.
     pub(super) fn ask(&self, ask: Ask<K>) {
-        if matches!(&ask, Ask::Take { take, .. } if !take.upgrade) {
-            self.cell.load.fetch_add(1, Ordering::Relaxed);
-        }
+        let requests = match &ask {
+            Ask::Take(taking) if !taking.take.upgrade => 1,
+            Ask::Together(takings) => takings.len(),
+            _ => 0,
+        };
+        self.cell.load.fetch_add(requests, Ordering::Relaxed);
         let _ = self.asks.send(ask);
+    }
+
+    /// Whether the server bears its silence for so long, and `more` fit on it.
+    pub(super) fn suits(&self, bears: Option<Duration>, more: usize, capacity: usize) -> bool {
+        self.bears == bears && (self.load() + more <= capacity || self.load() == 0)
     }
 
     pub(super) fn is_live(&self) -> bool {
@@ -97,6 +111,7 @@ impl<K: Eq + Hash> Clone for Link<K> {
         Self {
             asks: self.asks.clone(),
             cell: self.cell.clone(),
+            bears: self.bears,
         }
     }
 }
@@ -135,7 +150,7 @@ impl<K: Eq + Hash> Drop for Granted<K> {
         };
         // A session nobody can ask any more is about to end, and with it the grant.
         if let Some(session) = to_session.upgrade() {
-            let _ = session.send(Ask::Give { give, reply: None });
+            let _ = session.send(Ask::Give((give, None)));
         }
     }
 }

@@ -8,6 +8,9 @@
 //!   caller never waits for company.
 //! * **Many locks, few connections.** A session takes up to [`Options::capacity`] grants before
 //!   another is opened; nothing ever waits at the server on a session that holds something.
+//! * **Waiting.** Whoever is refused and may wait stays with the session, which tries again for all
+//!   of them in one round trip: when the server says that somebody let go, and now and then anyway.
+//! * **Taking turns.** Whoever gave back what others wait for lets them go first.
 //! * **A session does not exclude itself**, so the pool does: by key, not by name, and across all
 //!   its sessions. Two names that fall on one key exclude each other.
 //! * **Loss.** When a connection breaks, stays silent for too long or outlives what the server
@@ -17,17 +20,20 @@
 //! they were first used from.
 
 mod actor;
+mod asking;
 mod claims;
 mod hold;
 mod link;
 mod pool;
+mod rests;
 mod riders;
+mod waiters;
 
 pub use hold::SessionHold;
 pub use pool::Pool;
 
 use super::Pace;
-use crate::lock::{Error, LockId, Mode, Result, Token};
+use crate::lock::{LockId, Mode, Result, Token};
 use std::{fmt, hash::Hash, time::Duration};
 
 /// Opens sessions; the pool decides when.
@@ -35,11 +41,17 @@ pub trait Open: fmt::Debug + Send + Sync + 'static {
     /// A connection.
     type Session: Session;
 
-    /// Connects.
-    fn open(&self) -> impl Future<Output = Result<Self::Session>> + Send;
+    /// Connects. The server is to end the session once it has been silent for as long as `bears`
+    /// says, and so to free what a frozen process holds.
+    fn open(&self, bears: Option<Duration>) -> impl Future<Output = Result<Self::Session>> + Send;
 
     /// What the server locks on for `id`. Locks whose keys are equal exclude each other.
     fn key(&self, id: &LockId) -> KeyOf<Self>;
+
+    /// How many grants and requests this process may have at the server, as far as is known by now.
+    fn quota(&self) -> usize {
+        usize::MAX
+    }
 }
 
 /// The key type of what `O` opens.
@@ -50,18 +62,18 @@ pub trait Session: fmt::Debug + Send + 'static {
     /// What the server locks on.
     type Key: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static;
 
-    /// One round trip: first everything is given back, then each take is tried, none waits. An
-    /// empty batch only proves that the connection lives.
+    /// One round trip: first everything is given back, then who waits no more is forgotten, then
+    /// each take is tried; none waits. An empty batch only proves that the connection lives.
     ///
-    /// Answers with the takes that were granted, by their keys; what is not among them was
-    /// refused. No key occurs twice in a batch.
+    /// Answers with the takes that were granted; what is not among them was refused. No key occurs
+    /// twice in a batch.
     ///
     /// # Errors
     /// Leaves open what of the batch was done; [`Session::clean_up`] settles that.
     fn exchange(
         &mut self,
         batch: &Batch<Self::Key>,
-    ) -> impl Future<Output = Result<Vec<Taken<Self::Key>>>> + Send;
+    ) -> impl Future<Output = Result<Answer<Self::Key>>> + Send;
 
     /// After a failed exchange: makes sure that all its gives are given and none of its takes is
     /// held.
@@ -70,11 +82,14 @@ pub trait Session: fmt::Debug + Send + 'static {
     /// Ends the session, which has the same effect.
     fn clean_up(&mut self, batch: &Batch<Self::Key>) -> impl Future<Output = Result<()>> + Send;
 
-    /// Resolves, with why, only once the connection is of no more use.
+    /// Waits for news between exchanges: the key of something that somebody let go of.
+    ///
+    /// # Errors
+    /// Only once the connection is of no more use.
     ///
     /// # Cancel safety
     /// Dropped and called again between any two exchanges.
-    fn broken(&mut self) -> impl Future<Output = Error> + Send;
+    fn news(&mut self) -> impl Future<Output = Result<Self::Key>> + Send;
 }
 
 /// What rides in one round trip.
@@ -83,8 +98,18 @@ pub trait Session: fmt::Debug + Send + 'static {
 pub struct Batch<K> {
     /// First these.
     pub gives: Vec<Give<K>>,
+    /// Then these: takes that were refused, and for which nobody waits any more.
+    pub leaves: Vec<Take<K>>,
     /// Then these.
     pub takes: Vec<Take<K>>,
+}
+
+impl<K> Batch<K> {
+    /// Whether it only proves that the connection lives.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.gives.is_empty() && self.leaves.is_empty() && self.takes.is_empty()
+    }
 }
 
 /// One grant to give back.
@@ -109,6 +134,29 @@ pub struct Take<K> {
     pub mode: Mode,
     /// This session is the upgradeable reader and wants to be the writer.
     pub upgrade: bool,
+    /// If refused, it is tried for again on this session, until it is granted or among the
+    /// [`leaves`](Batch::leaves): the server may be told that somebody waits.
+    pub waits: bool,
+}
+
+/// What one round trip brought.
+#[derive(Clone, Debug)]
+pub struct Answer<K> {
+    /// What was granted.
+    pub taken: Vec<Taken<K>>,
+    /// What was given back while others wait for it, where the server tells: they go first.
+    pub contended: Vec<K>,
+}
+
+impl<K> Answer<K> {
+    /// These were granted, and nothing is known of others who wait.
+    #[must_use]
+    pub const fn granting(taken: Vec<Taken<K>>) -> Self {
+        Self {
+            taken,
+            contended: Vec::new(),
+        }
+    }
 }
 
 /// One take that was granted.
@@ -137,8 +185,22 @@ pub struct Options {
     pub server_bears: Option<Duration>,
     /// How long a session that holds nothing is kept. Default: 10 s.
     pub linger: Duration,
-    /// How often to try again for what was busy, without a hint. Default: 50 to 150 ms.
+    /// How often to try again for what was busy, without news. A session tries for all who wait
+    /// after the longest; the rest is for what this process itself is in the way of, and for
+    /// upgrades. Default: 50 to 150 ms.
     pub pace: Pace,
+}
+
+impl Options {
+    /// The same for a session whose silence the server bears for so long.
+    fn bearing(mut self, bears: Option<Duration>) -> Self {
+        if let Some(bears) = bears.filter(|_| bears != self.server_bears) {
+            // Two of them may go unanswered.
+            self.ping_every = self.ping_every.min(bears / 3);
+        }
+        self.server_bears = bears;
+        self
+    }
 }
 
 impl Default for Options {

@@ -1,16 +1,21 @@
 //! Choosing a session, and opening more.
 
 use super::{
-    KeyOf, Open, Options, SessionHold, Take,
-    actor::{self, Ask, Link},
-    claims::Claims,
+    KeyOf, Open, Options, SessionHold, Take, actor,
+    asking::{Asked, asking},
+    claims::{Claim, Claims},
+    link::Link,
+    rests::Rests,
 };
 use crate::lock::{
     Error, ErrorKind, LockId, Request, Result,
-    backend::{Attempt, Hints, Owned, keeper, wait_for_grant},
+    backend::{Attempt, Hints, Hold, Owned, Shield, keeper, wait_for_grant},
 };
-use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::oneshot;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio_util::sync::CancellationToken;
 
 /// Many locks on few connections. Cheap to clone.
 #[derive(Debug)]
@@ -21,9 +26,13 @@ struct Inner<O: Open> {
     open: Arc<O>,
     options: Options,
     claims: Claims<KeyOf<O>>,
+    rests: Arc<Rests<KeyOf<O>>>,
     sessions: Mutex<Vec<Link<KeyOf<O>>>>,
     hints: Hints,
 }
+
+/// A grant of a pool.
+type HoldOf<O> = SessionHold<KeyOf<O>>;
 
 impl<O: Open> Pool<O> {
     /// Opens nothing yet.
@@ -32,15 +41,22 @@ impl<O: Open> Pool<O> {
             open: Arc::new(open),
             options,
             claims: Claims::default(),
+            rests: Arc::default(),
             sessions: Mutex::default(),
             hints: Hints::new(),
         }))
     }
 
-    /// Where hints of the server go in.
+    /// Where hints go in that come by another way than [`Session::news`](super::Session::news).
     #[must_use]
     pub fn hints(&self) -> &Hints {
         &self.0.hints
+    }
+
+    /// What opens the sessions.
+    #[must_use]
+    pub fn opener(&self) -> &O {
+        &self.0.open
     }
 
     /// How many sessions are open or being opened. For tests and diagnosis.
@@ -56,107 +72,153 @@ impl<O: Open> Pool<O> {
     /// or stayed silent.
     ///
     /// # Cancel safety
-    /// Dropping this leaves nothing held.
-    pub async fn acquire(&self, request: Request) -> Result<Option<Owned<SessionHold<KeyOf<O>>>>> {
-        let id = request.id();
-        let listener = self.0.hints.listen(&id);
-        let Options { pace, .. } = self.0.options;
-        wait_for_grant(
-            request.deadline,
-            pace,
-            Some(listener),
-            &request.releases,
-            || {
-                let (inner, id, mode) = (self.0.clone(), id.clone(), request.mode);
-                async move {
-                    let key = inner.open.key(&id);
-                    inner
-                        .take(
-                            id,
-                            Take {
-                                key,
-                                mode,
-                                upgrade: false,
-                            },
-                        )
-                        .await
-                }
-            },
-        )
+    /// Dropping this leaves nothing held and nobody waiting.
+    pub async fn acquire(&self, request: Request) -> Result<Option<Owned<HoldOf<O>>>> {
+        let left = CancellationToken::new();
+        let _leaves_when_dropped = left.clone().drop_guard();
+        let pace = self.0.options.pace;
+        wait_for_grant(request.deadline, pace, None, &request.releases, || {
+            let (inner, request, left) = (self.0.clone(), request.clone(), left.clone());
+            async move { inner.take(&request, &left).await }
+        })
         .await
+    }
+
+    /// Tries for all of these in one round trip. All are granted, or none stays.
+    ///
+    /// # Errors
+    /// As [`Pool::acquire`].
+    ///
+    /// # Cancel safety
+    /// Dropping this leaves nothing held.
+    pub async fn try_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Owned<HoldOf<O>>>>> {
+        let inner = self.0.clone();
+        Shield::new(async move { inner.take_all(requests).await }).await
     }
 }
 
 impl<O: Open> Inner<O> {
+    /// Asks for one; if its deadline has not passed, until it does.
     async fn take(
         &self,
-        id: LockId,
-        take: Take<KeyOf<O>>,
-    ) -> Result<Attempt<SessionHold<KeyOf<O>>>> {
-        // A session may have ended between our choice and our request; once more, then, on another.
-        match self
-            .take_on(self.session(), id.clone(), take.clone())
-            .await?
-        {
-            Some(attempt) => Ok(attempt),
-            None => self
-                .take_on(self.session(), id, take)
-                .await?
-                .ok_or_else(|| {
-                    Error::new(
-                        ErrorKind::Unavailable,
-                        "the connection ended before it answered",
-                    )
-                }),
+        request: &Request,
+        left: &CancellationToken,
+    ) -> Result<Attempt<HoldOf<O>>> {
+        let id = request.id();
+        let take = Take {
+            key: self.open.key(&id),
+            mode: request.mode,
+            upgrade: false,
+            waits: !request.deadline.has_passed(),
+        };
+        let rest = self.rests.until(&take.key).filter(|_| take.waits);
+        if let Some(until) = rest {
+            tokio::select! {
+                () = crate::lock::clock::sleep_until(until) => {}
+                () = left.cancelled() => return Ok(Attempt::Busy { again_in: None }),
+            }
         }
+        let mut hints = self.hints.listen(&id);
+        // A session may have ended between our choice and our request, or while we waited; once
+        // more, then, on another.
+        for _ in 0..2 {
+            let Some(claim) = self.claims.claim(&take.key, take.mode) else {
+                return Ok(Attempt::Busy { again_in: None });
+            };
+            let session = self.session(self.bears(request), 1)?;
+            let asked = asking(&session, take.clone(), Some(claim));
+            if let Some(granted) = asked.wait(request.deadline, left, &mut hints).await? {
+                return Ok(match granted {
+                    Some(granted) => Attempt::Granted(self.hold(session, &id, take, granted)),
+                    None => Attempt::Busy { again_in: None },
+                });
+            }
+        }
+        Err(unanswered())
     }
 
-    /// `None` if the session ended before it answered, and took what it may have granted with it.
-    async fn take_on(
+    async fn take_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Owned<HoldOf<O>>>>> {
+        let Some(bears) = requests.iter().map(|request| self.bears(request)).min() else {
+            return Ok(Some(Vec::new()));
+        };
+        let Some(claimed) = self.claim_all(&requests) else {
+            return Ok(None);
+        };
+        let session = self.session(bears, requests.len())?;
+        let mut asked = Vec::new();
+        let mut granted = Vec::new();
+        let takings = claimed.into_iter().map(|(take, claim)| {
+            let (taking, answer) = Asked::new(&session, take.clone(), Some(claim));
+            asked.push((take, answer));
+            taking
+        });
+        session.ask(actor::Ask::Together(takings.collect()));
+        let wanted = requests.len();
+        for (request, (take, asked)) in requests.into_iter().zip(asked) {
+            if let Some(token) = asked.answer().await.ok_or_else(unanswered)?? {
+                let hold = self.hold(session.clone(), &request.id(), take, token.accept());
+                granted.push(Owned::new(hold, request.releases));
+            }
+        }
+        if granted.len() == wanted {
+            return Ok(Some(granted));
+        }
+        for hold in granted {
+            hold.release().await?;
+        }
+        Ok(None)
+    }
+
+    /// A place for each, or for none.
+    #[expect(clippy::type_complexity, reason = "a take and its place")]
+    fn claim_all(&self, requests: &[Request]) -> Option<Vec<(Take<KeyOf<O>>, Claim<KeyOf<O>>)>> {
+        let claimed = requests.iter().map(|request| {
+            let take = Take {
+                key: self.open.key(&request.id()),
+                mode: request.mode,
+                upgrade: false,
+                waits: false,
+            };
+            let claim = self.claims.claim(&take.key, take.mode)?;
+            Some((take, claim))
+        });
+        claimed.collect()
+    }
+
+    fn hold(
         &self,
         session: Link<KeyOf<O>>,
-        id: LockId,
+        id: &LockId,
         take: Take<KeyOf<O>>,
-    ) -> Result<Option<Attempt<SessionHold<KeyOf<O>>>>> {
-        let Some(claim) = self.claims.claim(&take.key, take.mode) else {
-            return Ok(Some(Attempt::Busy { again_in: None }));
-        };
-        let (key, mode) = (take.key.clone(), take.mode);
-        let (reply, answer) = oneshot::channel();
-        session.ask(Ask::Take {
-            take,
-            claim: Some(claim),
-            reply,
-        });
-        Ok(match answer.await {
-            Err(_) => None,
-            Ok(answer) => Some(match answer? {
-                Some(granted) => {
-                    let waiting = (self.options.pace, self.hints.clone(), id);
-                    Attempt::Granted(SessionHold::new(
-                        session,
-                        key,
-                        mode,
-                        granted.accept(),
-                        waiting,
-                    ))
-                }
-                None => Attempt::Busy { again_in: None },
-            }),
-        })
+        token: Option<crate::lock::Token>,
+    ) -> HoldOf<O> {
+        let waiting = (self.options.pace, self.hints.clone(), id.clone());
+        SessionHold::new(session, take.key, take.mode, token, waiting)
     }
 
-    /// A session with room, or a new one.
-    fn session(&self) -> Link<KeyOf<O>> {
+    /// For how long the server is to bear the silence of a session this request may live on.
+    fn bears(&self, request: &Request) -> Option<Duration> {
+        let usual = self.options.server_bears?;
+        Some(request.lease.map_or(usual, |wish| wish.min(usual)))
+    }
+
+    /// A session with room for so many more, or a new one.
+    fn session(&self, bears: Option<Duration>, more: usize) -> Result<Link<KeyOf<O>>> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(Link::is_live);
-        if let Some(session) = sessions.iter().find(|s| s.load() < self.options.capacity) {
-            return session.clone();
+        let load: usize = sessions.iter().map(Link::load).sum();
+        if load.saturating_add(more) > self.open.quota() {
+            return Err(too_many(self.open.quota()));
         }
-        let (session, run) = actor::start(self.open.clone(), self.options);
+        let capacity = self.options.capacity;
+        if let Some(session) = sessions.iter().find(|s| s.suits(bears, more, capacity)) {
+            return Ok(session.clone());
+        }
+        let options = self.options.bearing(bears);
+        let (session, run) = actor::start(self.open.clone(), options, self.rests.clone());
         sessions.push(session.clone());
         keeper::spawn(run);
-        session
+        Ok(session)
     }
 
     fn live(&self) -> Vec<Link<KeyOf<O>>> {
@@ -167,6 +229,17 @@ impl<O: Open> Inner<O> {
             .cloned()
             .collect()
     }
+}
+
+fn unanswered() -> Error {
+    let message = "the connection ended before it answered";
+    Error::new(ErrorKind::Unavailable, message)
+}
+
+fn too_many(quota: usize) -> Error {
+    let message = "this process has as many locks as it may have at this server: release some, or \
+                   raise the quota together with what the server can hold";
+    Error::new(ErrorKind::Unavailable, message).with("quota", quota)
 }
 
 impl<O: Open> Clone for Pool<O> {

@@ -1,0 +1,118 @@
+//! One request to a session: asked, waited for, and left.
+
+use super::{
+    Take,
+    actor::{Ask, Granted, Link},
+    claims::Claim,
+    riders::Taking,
+};
+use crate::lock::{Deadline, Result, Token, backend::Listener};
+use std::{
+    hash::Hash,
+    sync::atomic::{AtomicU64, Ordering},
+};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+/// A request whose answer is not there yet.
+#[derive(Debug)]
+pub(super) struct Asked<K: Eq + Hash> {
+    session: Link<K>,
+    key: K,
+    waits: bool,
+    ticket: u64,
+    answer: oneshot::Receiver<Result<Option<Granted<K>>>>,
+}
+
+/// Asks `session` for one.
+pub(super) fn asking<K: Eq + Hash + Clone + Send + Sync>(
+    session: &Link<K>,
+    take: Take<K>,
+    claim: Option<Claim<K>>,
+) -> Asked<K> {
+    let (taking, asked) = Asked::new(session, take, claim);
+    session.ask(Ask::Take(taking));
+    asked
+}
+
+impl<K: Eq + Hash + Clone + Send + Sync> Asked<K> {
+    /// A request that is still to be sent.
+    pub(super) fn new(
+        session: &Link<K>,
+        take: Take<K>,
+        claim: Option<Claim<K>>,
+    ) -> (Taking<K>, Self) {
+        static TICKETS: AtomicU64 = AtomicU64::new(0);
+        let (reply, answer) = oneshot::channel();
+        let asked = Self {
+            session: session.clone(),
+            key: take.key.clone(),
+            waits: take.waits,
+            ticket: TICKETS.fetch_add(1, Ordering::Relaxed),
+            answer,
+        };
+        let taking = Taking {
+            take,
+            claim,
+            reply,
+            ticket: asked.ticket,
+            kept: false,
+        };
+        (taking, asked)
+    }
+
+    /// The answer; `None` if the session ended before it answered, and took what it may have
+    /// granted with it.
+    pub(super) async fn answer(self) -> Option<Result<Option<Granted<K>>>> {
+        self.answer.await.ok()
+    }
+
+    /// Waits for the answer until the deadline passes or whoever asked has `left`, and then tells
+    /// the session, which answers at once. The answer holds the token of a grant.
+    pub(super) async fn wait(
+        mut self,
+        deadline: Deadline,
+        left: &CancellationToken,
+        hints: &mut Listener,
+    ) -> Result<Option<Option<Option<Token>>>> {
+        if !self.waits {
+            return answered(self.answer.await);
+        }
+        let (mut answer, mut waits) = (None, true);
+        while waits && answer.is_none() {
+            let happened = async {
+                tokio::select! {
+                    biased;
+                    answer = &mut self.answer => Some(answer),
+                    () = hints.hinted() => None,
+                }
+            };
+            tokio::select! {
+                biased;
+                happened = deadline.wait_for(happened) => match happened {
+                    Some(Some(answered)) => answer = Some(answered),
+                    Some(None) => self.session.ask(Ask::Again(self.key.clone())),
+                    None => waits = false,
+                },
+                () = left.cancelled() => waits = false,
+            }
+        }
+        let answer = match answer {
+            Some(answer) => answer,
+            None => {
+                self.session.ask(Ask::Leave(self.key.clone(), self.ticket));
+                self.answer.await
+            }
+        };
+        answered(answer)
+    }
+}
+
+fn answered<K: Eq + Hash>(
+    answer: Result<Result<Option<Granted<K>>>, oneshot::error::RecvError>,
+) -> Result<Option<Option<Option<Token>>>> {
+    match answer {
+        Err(_) => Ok(None),
+        Ok(answer) => Ok(Some(answer?.map(Granted::accept))),
+    }
+}
