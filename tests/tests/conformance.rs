@@ -6,7 +6,7 @@ use lockwork::{
 };
 use lockwork_conformance::{
     Site,
-    backends::{file, layered, memory, standin},
+    backends::{file, layered, memory, postgres, standin},
     trials, wakeup_delay,
 };
 use std::time::Duration;
@@ -25,6 +25,7 @@ fn main() -> std::process::ExitCode {
         Site::new("file+layers", || layered::around(file::told, several)),
         Site::new("lease", standin::lease),
         Site::new("session", standin::session),
+        Site::new("postgres", postgres::start),
     ];
     let args = libtest_mimic::Arguments::from_args();
     if !args.list {

@@ -16,12 +16,17 @@ pub use lockwork_core::lock::*;
 #[doc(inline)]
 pub use lockwork_file as file;
 
+#[cfg(feature = "postgres")]
+#[doc(inline)]
+pub use lockwork_postgres as postgres;
+
 /// Connects to the lock backend that `url` names.
 ///
 /// | URL | locks for | options |
 /// |---|---|---|
 /// | `memory:`, `memory:NAME` | tasks of this process | `tenure` |
 /// | `file:DIRECTORY` | processes of this machine | `tenure`, `idle`, `shared`, `any_fs`, `poll` |
+/// | `postgres://USER:PASSWORD@HOST/DATABASE` | all processes that reach the database | `tenure`, `lease`, `quota`, `capacity`, `schema`, `tokens`, `compat`, `sslmode`, `sslrootcert`, `sslcert`, `sslkey` |
 ///
 /// `tenure` is how long a process may pass a lock among its own tasks before the backend hears of
 /// it again: `20ms` unless said otherwise, `0` for never.
@@ -48,6 +53,15 @@ pub fn registry() -> Registry {
     let registry = registry.with(file::DRIVER);
     #[cfg(not(feature = "file"))]
     let registry = registry.without("file", "file locks need the feature `file` of lockwork");
+    #[cfg(feature = "postgres")]
+    let registry = registry.with(postgres::DRIVER);
+    #[cfg(not(feature = "postgres"))]
+    let registry = ["postgres", "postgresql"]
+        .into_iter()
+        .fold(registry, |registry, scheme| {
+            let advice = "locks in PostgreSQL need the feature `postgres` of lockwork";
+            registry.without(scheme, advice)
+        });
     NOT_YET.into_iter().fold(registry, |registry, scheme| {
         registry.without(
             scheme,
@@ -57,12 +71,4 @@ pub fn registry() -> Registry {
 }
 
 /// Schemes a user may well try: they get a better sentence than a typing error would.
-const NOT_YET: [&str; 7] = [
-    "postgres",
-    "postgresql",
-    "sqlserver",
-    "mssql",
-    "redis",
-    "rediss",
-    "azblob",
-];
+const NOT_YET: [&str; 5] = ["sqlserver", "mssql", "redis", "rediss", "azblob"];

@@ -3,4 +3,5 @@
 pub mod file;
 pub mod layered;
 pub mod memory;
+pub mod postgres;
 pub mod standin;

@@ -16,9 +16,10 @@ enum Allowed {
 const TABLE: &[(&str, Allowed)] = &[
     ("lockwork-core", Allowed::Only(&[])),
     ("lockwork-file", Allowed::Only(&["lockwork-core"])),
+    ("lockwork-postgres", Allowed::Only(&["lockwork-core"])),
     (
         "lockwork",
-        Allowed::Only(&["lockwork-core", "lockwork-file"]),
+        Allowed::Only(&["lockwork-core", "lockwork-file", "lockwork-postgres"]),
     ),
     ("lockwork-cli", Allowed::Only(&["lockwork"])),
     ("lockwork-conformance", Allowed::Anything),

@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+
+mod admin;
+mod backend;
+mod break_lock;
+mod client;
+mod doctor;
+mod driver;
+mod errors;
+mod holders;
+mod keys;
+mod open;
+mod options;
+mod pooler;
+mod presence;
+mod rows;
+mod schema;
+mod session;
+mod settings;
+mod statement;
+mod tls;
+mod transaction;
+
+pub use backend::Postgres;
+pub use driver::DRIVER;
+pub use keys::{Compat, Key};
+pub use options::Options;
+pub use transaction::{lock_in, try_lock_in};

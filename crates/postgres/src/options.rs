@@ -1,0 +1,136 @@
+//! How locks live in a database.
+
+use crate::{Compat, Postgres};
+use lockwork_core::lock::{Error, ErrorKind, Result};
+use sqlx::postgres::PgConnectOptions;
+use std::{fmt, time::Duration};
+
+/// How to use a database otherwise than usual.
+#[derive(Clone)]
+pub struct Options {
+    pub(crate) connect: PgConnectOptions,
+    pub(crate) lease: Duration,
+    pub(crate) quota: Option<usize>,
+    pub(crate) capacity: usize,
+    pub(crate) schema: String,
+    pub(crate) tokens: bool,
+    pub(crate) compat: Compat,
+}
+
+/// After so long without a sign of life the server frees what a session holds.
+const LEASE: Duration = Duration::from_secs(15);
+
+/// A shorter one would end by a hiccup of the network.
+const SHORTEST_LEASE: Duration = Duration::from_secs(1);
+
+impl Options {
+    /// A database that is reached as `connect` says.
+    #[must_use]
+    pub fn new(connect: PgConnectOptions) -> Self {
+        let connect = connect
+            .application_name(crate::client::name())
+            // Poolers refuse what they do not know.
+            .extra_float_digits(None);
+        Self {
+            connect,
+            lease: LEASE,
+            quota: None,
+            capacity: 1000,
+            schema: "lockwork".to_owned(),
+            tokens: true,
+            compat: Compat::None,
+        }
+    }
+
+    /// After how long without a sign of life the server frees what a process holds: one that is
+    /// frozen, say. At least a second. Default: 15 s. A lock may wish for less.
+    #[must_use]
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease.max(SHORTEST_LEASE);
+        self
+    }
+
+    /// How many locks this process may hold and wait for. Default: half of what the server has room
+    /// for.
+    #[must_use]
+    pub const fn quota(mut self, quota: usize) -> Self {
+        self.quota = Some(quota);
+        self
+    }
+
+    /// How many locks live on one connection before another is opened. Default: 1,000.
+    #[must_use]
+    pub const fn capacity(mut self, capacity: usize) -> Self {
+        self.capacity = capacity;
+        self
+    }
+
+    /// The schema with the sequence that tokens come from. Default: `lockwork`.
+    #[must_use]
+    pub fn schema(mut self, schema: impl Into<String>) -> Self {
+        self.schema = schema.into();
+        self
+    }
+
+    /// Whether grants have tokens, which needs the schema. Default: yes.
+    #[must_use]
+    pub const fn tokens(mut self, tokens: bool) -> Self {
+        self.tokens = tokens;
+        self
+    }
+
+    /// Whose names to share. Default: nobody's.
+    #[must_use]
+    pub const fn compat(mut self, compat: Compat) -> Self {
+        self.compat = compat;
+        self
+    }
+
+    /// Connects, and looks whether locks are safe there.
+    ///
+    /// # Errors
+    /// [`Unavailable`](ErrorKind::Unavailable) if the server cannot be reached within five seconds,
+    /// [`Denied`](ErrorKind::Denied) if it refuses us or is one on which locks would not hold: a
+    /// standby, or behind a pooler in transaction mode. The sentence says what to do.
+    pub async fn connect(self) -> Result<Postgres> {
+        self.check()?;
+        Postgres::connect_to(self).await
+    }
+
+    fn check(&self) -> Result<()> {
+        let is_fine = !self.schema.is_empty()
+            && self.schema.len() <= 63
+            && !self.schema.contains(['\0', '\'', '\\']);
+        if is_fine {
+            return Ok(());
+        }
+        let message = "a schema has 1 to 63 bytes, and no quote, backslash or zero byte in it";
+        Err(Error::new(ErrorKind::Invalid, message))
+    }
+
+    pub(crate) fn quoted_schema(&self) -> String {
+        format!("\"{}\"", self.schema.replace('"', "\"\""))
+    }
+
+    /// The sequence that tokens come from, as it stands in a statement.
+    pub(crate) fn sequence(&self) -> String {
+        format!("{}.token", self.quoted_schema())
+    }
+}
+
+/// Without how to connect: there is a password in it.
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("host", &self.connect.get_host())
+            .field("port", &self.connect.get_port())
+            .field("database", &self.connect.get_database())
+            .field("lease", &self.lease)
+            .field("quota", &self.quota)
+            .field("capacity", &self.capacity)
+            .field("schema", &self.schema)
+            .field("tokens", &self.tokens)
+            .field("compat", &self.compat)
+            .finish_non_exhaustive()
+    }
+}
