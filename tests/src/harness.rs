@@ -45,6 +45,8 @@ pub enum Promise {
     Order,
     /// The server knows who waits.
     KnowsWaiters,
+    /// The server knows the tokens of those who hold a lock.
+    KnowsTokens,
     /// Names of every length reach the server: nothing is put in front of them.
     WholeNames,
 }

@@ -60,7 +60,11 @@ impl Postgres {
                 async move { tokio::time::timeout(PATIENCE, looking.opener().look()).await },
             );
         match looked.await {
-            Ok(Ok(safe)) => safe.map(|()| Self { pool }),
+            Ok(Ok(safe)) => {
+                safe?;
+                pool.warm_up()?;
+                Ok(Self { pool })
+            }
             Ok(Err(_)) => Err(Error::new(
                 ErrorKind::Unavailable,
                 "the PostgreSQL server does not answer: check host and port, and the network",

@@ -70,6 +70,8 @@ pub(crate) fn text(sequence: Option<&str>, pairs: bool) -> String {
            ELSE CASE WHEN pg_notify('{CHANNEL}', r.wait::text) IS NULL \
              THEN NULL::int8 ELSE {GIVEN_AND_TOLD}::int8 END END"
     );
+    // Permits are counted in a select list, one by one and no further than needed. In a `FROM` all
+    // of them would be made first, and there may be four thousand million.
     format!(
         "SELECT r.n, CASE \
            WHEN r.op < 10 THEN \
@@ -81,7 +83,7 @@ pub(crate) fn text(sequence: Option<&str>, pairs: bool) -> String {
                  WHEN 3 THEN CASE WHEN pg_try_advisory_lock(r.rise) THEN \
                    COALESCE({read}, CASE WHEN pg_advisory_unlock(r.rise) THEN NULL::int8 END) END \
                  WHEN 4 THEN (SELECT s FROM (SELECT (r.rise + i) % r.of AS s \
-                     FROM generate_series(0, r.of - 1) AS g(i)) AS slots \
+                     FROM (SELECT generate_series(0, r.of - 1) AS i) AS each) AS slots \
                    WHERE CASE WHEN r.lock + s <> ALL($8) \
                      THEN pg_try_advisory_lock(r.lock + s) ELSE false END LIMIT 1) \
                END, {REFUSED}::int8) END \

@@ -86,7 +86,7 @@ impl Harness for InDirectory {
     }
 
     fn promises(&self, promise: Promise) -> bool {
-        matches!(promise, Promise::WriterPreference | Promise::WholeNames)
+        !matches!(promise, Promise::Order | Promise::KnowsWaiters)
     }
 
     fn takeover(&self) -> Duration {

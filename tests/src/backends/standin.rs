@@ -87,7 +87,8 @@ impl Harness for StandIn {
 
     fn promises(&self, promise: Promise) -> bool {
         // Sessions here are asked and never wait, so the server knows of no order among them.
-        matches!(self.kind, Kind::Lease) || promise == Promise::WholeNames
+        let always = matches!(promise, Promise::WholeNames | Promise::KnowsTokens);
+        always || matches!(self.kind, Kind::Lease)
     }
 
     fn takeover(&self) -> Duration {
