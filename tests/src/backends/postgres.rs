@@ -6,7 +6,12 @@ use sqlx::{
     AssertSqlSafe, ConnectOptions, Executor, PgConnection, Row,
     postgres::{PgConnectOptions, PgRow},
 };
-use std::{sync::Arc, thread, time::Duration};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, Once},
+    thread,
+    time::Duration,
+};
 
 /// Where the server is.
 const SERVER: &str = "LOCKWORK_POSTGRES_URL";
@@ -26,14 +31,48 @@ pub fn start() -> Started {
     let url = std::env::var(SERVER)
         .map_err(|_| format!("{SERVER} names no server; `cargo xtask test` starts one"))?;
     let server: PgConnectOptions = url.parse().map_err(|_| format!("{SERVER} is no URL"))?;
-    let name = format!("lockwork_{:016x}", rand::random::<u64>());
-    run(&server, format!("CREATE DATABASE {name}")).map_err(|error| error.to_string())?;
+    let name = database(&server).map_err(|error| error.to_string())?;
     let (base, _) = url.rsplit_once('/').ok_or("a URL names a database")?;
     Ok(Arc::new(Database {
         server,
         url: format!("{base}/{name}"),
         name,
     }))
+}
+
+/// Those that a case has left: making one takes longer than most cases do.
+static LEFT: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// A database nobody uses.
+fn database(server: &PgConnectOptions) -> sqlx::Result<String> {
+    static FIRST: Once = Once::new();
+    FIRST.call_once(|| remove_those_of_the_dead(server));
+    if let Some(name) = LEFT.lock().expect("no panic under this lock").pop() {
+        return Ok(name);
+    }
+    let name = format!(
+        "lockwork_{}_{:x}",
+        std::process::id(),
+        rand::random::<u32>()
+    );
+    run(server, format!("CREATE DATABASE {name}")).map(|()| name)
+}
+
+/// Removes what test programs left that have ended.
+fn remove_those_of_the_dead(server: &PgConnectOptions) {
+    let text = "SELECT coalesce(string_agg(datname, ','), '') FROM pg_database \
+                WHERE datname LIKE 'lockwork\\_%'";
+    let Ok(row) = row(server, text.to_owned()) else {
+        return;
+    };
+    let names: String = row.get(0);
+    for name in names.split(',') {
+        let process = name.split('_').nth(1).unwrap_or_default();
+        if !process.is_empty() && !Path::new("/proc").join(process).exists() {
+            // Another test program may be at it.
+            let _ = run(server, format!("DROP DATABASE {name} WITH (FORCE)"));
+        }
+    }
 }
 
 /// Asks the server, from wherever this is called.
@@ -65,6 +104,15 @@ fn row(server: &PgConnectOptions, text: String) -> sqlx::Result<PgRow> {
     })
 }
 
+impl Database {
+    fn end_sessions(&self) -> String {
+        let name = &self.name;
+        format!(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{name}'"
+        )
+    }
+}
+
 impl Harness for Database {
     fn client(&self, tenure: Duration) -> BoxFuture<'_, Result<Locks>> {
         Box::pin(async move {
@@ -79,12 +127,7 @@ impl Harness for Database {
 
     fn sever(&self) -> Option<BoxFuture<'_, ()>> {
         Some(Box::pin(async {
-            let text = format!(
-                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity \
-                 WHERE datname = '{}'",
-                self.name
-            );
-            run(&self.server, text).expect("the server ends sessions");
+            run(&self.server, self.end_sessions()).expect("the server ends sessions");
         }))
     }
 
@@ -122,11 +165,15 @@ impl Harness for Database {
     }
 }
 
+/// Left without sessions and locks, for the next case.
 impl Drop for Database {
     fn drop(&mut self) {
-        let text = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
-        if let Err(error) = run(&self.server, text) {
-            eprintln!("{} stays: {error}", self.name);
+        match run(&self.server, self.end_sessions()) {
+            Ok(()) => LEFT
+                .lock()
+                .expect("no panic under this lock")
+                .push(self.name.clone()),
+            Err(error) => eprintln!("{} is not used again: {error}", self.name),
         }
     }
 }
