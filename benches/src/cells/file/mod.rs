@@ -58,7 +58,7 @@ const UNCONTENDED: Cell = Cell {
 };
 
 /// At once, and always the same way: where the system puts two processes that wake each other
-/// changes from run to run, and a pipe is ten times as fast on one core as it is on two.
+/// changes from run to run, and a pipe is up to ten times as fast on one core as it is on two.
 const ON_TWO_CORES: Setting = Setting {
     cores: Cores::Two,
     pause: Duration::ZERO,
@@ -78,8 +78,8 @@ const UNHURRIED: Setting = Setting {
 const HANDOFF: Cell = Cell {
     name: "file/handoff",
     about: "Two processes take a mutex by turns, each kept on a core of its own. The one drops its \
-            guard as soon as it hears that the other waits: from before that drop to the other's \
-            lock() returning.",
+            guard as soon as it hears that the other's lock() is pending: from before that drop to \
+            that lock() returning.",
     figures: &[P50, P99],
     operations: 1_000,
     most_rounds: None,
@@ -241,7 +241,8 @@ pub(super) const CELLS: &[Cell] = &[
     Cell {
         name: "file/handoff-fs4",
         about: "The hand-off by another crate: each waiter is a thread that the kernel wakes up, \
-                and a task that waits for the thread.",
+                and a task that waits for the thread. The task is pending once the thread is told \
+                to lock, which may be a little before that waits.",
         subject: Side {
             label: "fs4: lock() in spawn_blocking, unlock; two cores, no pause",
             start: || handoff::between::<Fs4>(ON_TWO_CORES),
@@ -252,7 +253,8 @@ pub(super) const CELLS: &[Cell] = &[
     Cell {
         name: "file/handoff-fd-lock",
         about: "The hand-off by another crate. Its guard borrows from its lock, so both stay on \
-                their thread, which is told to let go.",
+                their thread, which is told to let go. Its task, too, is pending a little before \
+                that thread waits.",
         subject: Side {
             label: "fd-lock: write() in spawn_blocking, guard dropped there; two cores, no pause",
             start: || handoff::between::<FdLock>(ON_TWO_CORES),
