@@ -1,71 +1,60 @@
 //! Letting go of a lock that another process waits for.
 
-use super::{directory, kinds::Kind};
+use super::{
+    kinds::Kind,
+    pair::{self, Setting, nap, now},
+};
 use crate::{
     cell::{Outcome, Turns},
     cells::{Role, everything_on_one_thread},
-    process::{Line, Other},
-    stats,
+    process::Line,
 };
 use std::{future::poll_fn, path::Path, pin::pin, time::Duration};
 use tokio::runtime::Runtime;
 
-pub(super) fn p50_and_p99(delays: &[f64]) -> Vec<f64> {
-    [50, 99]
-        .map(|percent| stats::percentile(delays, percent))
-        .into()
-}
-
-/// The time in nanoseconds, by a clock that all processes share.
-pub(super) fn now() -> u64 {
-    lockwork::Instant::now().as_nanos()
-}
-
-/// How long it is held at least while somebody waits: long enough for the waiter to be asleep.
-pub(super) const NAP: Duration = Duration::from_millis(2);
-
-/// Sleeps for `least` up to twice as long, by chance: nobody who looks now and then should always
-/// come at the same moment.
-pub(super) fn nap(least: Duration) {
-    if !least.is_zero() {
-        let more = now() / 1_000 % (least.as_micros() as u64);
-        std::thread::sleep(least + Duration::from_micros(more));
-    }
-}
-
-pub(super) const fn role<K: Kind>() -> Role {
+pub(super) const fn first<K: Kind>() -> Role {
     Role {
-        name: K::HANDOFF,
-        play: other::<K>,
+        name: K::HANDOFF[0],
+        play: play_first::<K>,
     }
 }
 
-/// Half of the operations are hand-offs of this process, half of the other.
-pub(super) fn between<K: Kind>() -> Outcome<Turns> {
-    let directory = directory()?;
-    let (other, line) = Other::start(K::HANDOFF, directory.path())?;
-    let mut player = Player::<K>::new(directory.path(), line)?;
-    Ok(Box::new(move |operations| {
-        let _until_now = (&other, &directory);
-        let pairs = operations.div_ceil(2);
-        let mut guard = player.runtime.block_on(player.lock.take())?;
-        // After it was taken: from now on the other asks for it.
-        player.line.say(pairs)?;
-        let mut delays = Vec::new();
-        for _ in 0..pairs {
-            delays.push(player.let_go(guard)?);
-            let (taken, delay) = player.take_over()?;
-            delays.push(delay);
-            guard = taken;
-        }
-        drop(guard);
-        Ok(p50_and_p99(&delays))
-    }))
+pub(super) const fn second<K: Kind>() -> Role {
+    Role {
+        name: K::HANDOFF[1],
+        play: play_second::<K>,
+    }
 }
 
-/// The other process.
-fn other<K: Kind>(directory: &Path, line: Line) -> Outcome<()> {
-    let mut player = Player::<K>::new(directory, line)?;
+/// Half of the operations are hand-offs of the one process, half of the other.
+pub(super) fn between<K: Kind>(setting: Setting) -> Outcome<Turns> {
+    pair::start(K::HANDOFF[0], setting)
+}
+
+fn play_first<K: Kind>(directory: &Path, line: Line) -> Outcome<()> {
+    pair::first(K::HANDOFF[1], directory, line, |across, pause| {
+        let mut player = Player::<K>::new(directory, across, pause)?;
+        Ok(move |operations: u64| {
+            let pairs = operations.div_ceil(2);
+            let mut guard = player.runtime.block_on(player.lock.take())?;
+            // After it was taken: from now on the other asks for it.
+            player.line.say(pairs)?;
+            let mut delays = Vec::new();
+            for _ in 0..pairs {
+                delays.push(player.let_go(guard)?);
+                let (taken, delay) = player.take_over()?;
+                delays.push(delay);
+                guard = taken;
+            }
+            drop(guard);
+            Ok(delays)
+        })
+    })
+}
+
+fn play_second<K: Kind>(directory: &Path, mut line: Line) -> Outcome<()> {
+    let pause = pair::second(&mut line)?;
+    let mut player = Player::<K>::new(directory, line, pause)?;
     // Until nobody is there any more.
     while let Ok(pairs) = player.line.hear() {
         for _ in 0..pairs {
@@ -81,13 +70,15 @@ struct Player<K> {
     runtime: Runtime,
     lock: K,
     line: Line,
+    /// How long it is held at least while the other waits.
+    pause: Duration,
 }
 
 /// Says that its speaker waits.
 const WAITS: u64 = 0;
 
 impl<K: Kind> Player<K> {
-    fn new(directory: &Path, line: Line) -> Outcome<Self> {
+    fn new(directory: &Path, line: Line, pause: Duration) -> Outcome<Self> {
         let runtime = everything_on_one_thread()?;
         let within = runtime.enter();
         let lock = K::in_directory(directory)?;
@@ -96,6 +87,7 @@ impl<K: Kind> Player<K> {
             runtime,
             lock,
             line,
+            pause,
         })
     }
 
@@ -105,7 +97,7 @@ impl<K: Kind> Player<K> {
         if self.line.hear()? != WAITS {
             return Err("the lock was there before it was let go".into());
         }
-        nap(NAP);
+        nap(self.pause);
         let let_go = now();
         drop(guard);
         self.line.say(let_go)?;
@@ -118,6 +110,7 @@ impl<K: Kind> Player<K> {
             runtime,
             lock,
             line,
+            ..
         } = self;
         let (guard, taken) = runtime.block_on(async {
             let mut taking = pin!(lock.take());

@@ -14,8 +14,8 @@ use tokio::{sync::oneshot, task::spawn_blocking};
 
 /// A lock of one name in a directory.
 pub(super) trait Kind: Clone + Send + Sync + 'static {
-    /// What a process is told to do with it.
-    const HANDOFF: &str;
+    /// What processes are told to do with it: the two of a hand-off, and those who wait.
+    const HANDOFF: [&str; 2];
     const CROWD: &str;
 
     /// Dropped, it lets go at once.
@@ -30,7 +30,7 @@ pub(super) trait Kind: Clone + Send + Sync + 'static {
 pub(super) struct Lockwork(lockwork::Mutex);
 
 impl Kind for Lockwork {
-    const HANDOFF: &str = "handoff-lockwork";
+    const HANDOFF: [&str; 2] = ["handoff-lockwork", "handoff-lockwork-second"];
     const CROWD: &str = "crowd-lockwork";
     type Guard = lockwork::Guard;
 
@@ -64,7 +64,7 @@ impl Drop for Unlocks {
 }
 
 impl Kind for Fs4 {
-    const HANDOFF: &str = "handoff-fs4";
+    const HANDOFF: [&str; 2] = ["handoff-fs4", "handoff-fs4-second"];
     const CROWD: &str = "crowd-fs4";
     type Guard = Unlocks;
 
@@ -88,7 +88,7 @@ impl Kind for Fs4 {
 pub(super) struct FdLock(PathBuf);
 
 impl Kind for FdLock {
-    const HANDOFF: &str = "handoff-fd-lock";
+    const HANDOFF: [&str; 2] = ["handoff-fd-lock", "handoff-fd-lock-second"];
     const CROWD: &str = "crowd-fd-lock";
     /// The thread lets go when this is gone.
     type Guard = mpsc::Sender<()>;
@@ -119,7 +119,7 @@ impl Kind for FdLock {
 pub(super) struct DistributedLockFile(Arc<FileDistributedLock>);
 
 impl Kind for DistributedLockFile {
-    const HANDOFF: &str = "handoff-dlf";
+    const HANDOFF: [&str; 2] = ["handoff-dlf", "handoff-dlf-second"];
     const CROWD: &str = "crowd-dlf";
     type Guard = FileLockHandle;
 

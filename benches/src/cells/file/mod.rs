@@ -5,12 +5,15 @@
 mod crowd;
 mod handoff;
 mod kinds;
+mod pair;
 mod pipe;
 mod uncontended;
 
 use super::{EACH, P50, P99, Role};
 use crate::cell::{Bar, Cell, Outcome, Side};
-use kinds::{DistributedLockFile, FdLock, Fs4, Lockwork};
+use kinds::{DistributedLockFile, FdLock, Fs4, Kind, Lockwork};
+use pair::{Cores, Setting};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A directory for the lock files of one side of one cell.
@@ -21,17 +24,21 @@ fn directory() -> Outcome<TempDir> {
 }
 
 /// What processes started by these cells do.
-pub(super) const ROLES: &[Role] = &[
-    pipe::ROLE,
-    handoff::role::<Lockwork>(),
-    handoff::role::<Fs4>(),
-    handoff::role::<FdLock>(),
-    handoff::role::<DistributedLockFile>(),
-    crowd::role::<Lockwork>(),
-    crowd::role::<Fs4>(),
-    crowd::role::<FdLock>(),
-    crowd::role::<DistributedLockFile>(),
+pub(super) const ROLES: &[&[Role]] = &[
+    &pipe::ROLES,
+    &of_kind::<Lockwork>(),
+    &of_kind::<Fs4>(),
+    &of_kind::<FdLock>(),
+    &of_kind::<DistributedLockFile>(),
 ];
+
+const fn of_kind<K: Kind>() -> [Role; 3] {
+    [
+        handoff::first::<K>(),
+        handoff::second::<K>(),
+        crowd::role::<K>(),
+    ]
+}
 
 const UNCONTENDED: Cell = Cell {
     name: "file/uncontended",
@@ -50,21 +57,40 @@ const UNCONTENDED: Cell = Cell {
     bar: Some(Bar::Ratio(6.0)),
 };
 
+/// At once, and always the same way: where the system puts two processes that wake each other
+/// changes from run to run, and a pipe is up to ten times as fast on one core as it is on two.
+const ON_TWO_CORES: Setting = Setting {
+    cores: Cores::Two,
+    pause: Duration::ZERO,
+};
+
+const ON_ONE_CORE: Setting = Setting {
+    cores: Cores::One,
+    ..ON_TWO_CORES
+};
+
+/// Long enough for the waiter to be asleep, and its core too.
+const UNHURRIED: Setting = Setting {
+    cores: Cores::Any,
+    pause: Duration::from_millis(2),
+};
+
 const HANDOFF: Cell = Cell {
     name: "file/handoff",
-    about: "Two processes take a mutex by turns. The one waits, and has slept for 2 to 4 ms, when \
-            the other drops its guard: from before that drop to the waiter's lock() returning.",
+    about: "Two processes take a mutex by turns, each kept on a core of its own. The one drops its \
+            guard as soon as it hears that the other's lock() is pending: from before that drop to \
+            that lock() returning.",
     figures: &[P50, P99],
-    operations: 80,
+    operations: 1_000,
     most_rounds: None,
     subject: Side {
-        label: "mutex.lock() on a current-thread runtime, guard dropped",
-        start: handoff::between::<Lockwork>,
+        label: "mutex.lock() on a current-thread runtime, guard dropped; two cores, no pause",
+        start: || handoff::between::<Lockwork>(ON_TWO_CORES),
     },
     floor: Some(Side {
-        label: "8 bytes through a pipe to a tokio process and 8 bytes back, without a pause: half \
-                of the round trip",
-        start: pipe::to_and_fro,
+        label: "8 bytes through a pipe from one tokio process to another and 8 bytes back, half of \
+                the round trip; two cores, no pause",
+        start: || pipe::to_and_fro(ON_TWO_CORES),
     }),
     bar: Some(Bar::Ratio(5.0)),
 };
@@ -179,12 +205,35 @@ pub(super) const CELLS: &[Cell] = &[
     },
     HANDOFF,
     Cell {
-        name: "file/handoff-same-pace",
-        about: "The same beside a pipe at the same pace: it wakes a process that has slept as long.",
+        name: "file/handoff-one-core",
+        about: "The same with both processes kept on one core: what wakes the other costs little, \
+                and all that both of them do lies in between.",
+        subject: Side {
+            label: "mutex.lock() on a current-thread runtime, guard dropped; one core, no pause",
+            start: || handoff::between::<Lockwork>(ON_ONE_CORE),
+        },
         floor: Some(Side {
-            label: "8 bytes through a pipe to a tokio process that has slept for 2 to 4 ms: from \
-                    before the write to after the read, one way",
-            start: pipe::after_a_pause,
+            label: "8 bytes through a pipe from one tokio process to another and 8 bytes back, \
+                    half of the round trip; one core, no pause",
+            start: || pipe::to_and_fro(ON_ONE_CORE),
+        }),
+        bar: None,
+        ..HANDOFF
+    },
+    Cell {
+        name: "file/handoff-same-pace",
+        about: "The same with processes the system puts where it likes, and a guard that is \
+                dropped 2 to 4 ms after the other began to wait, which sleeps by then.",
+        operations: 80,
+        subject: Side {
+            label: "mutex.lock() on a current-thread runtime, guard dropped; any cores, after 2 to \
+                    4 ms",
+            start: || handoff::between::<Lockwork>(UNHURRIED),
+        },
+        floor: Some(Side {
+            label: "8 bytes through a pipe to a tokio process, from before the write to after the \
+                    read, one way; any cores, after 2 to 4 ms",
+            start: || pipe::one_way(UNHURRIED),
         }),
         bar: None,
         ..HANDOFF
@@ -192,10 +241,11 @@ pub(super) const CELLS: &[Cell] = &[
     Cell {
         name: "file/handoff-fs4",
         about: "The hand-off by another crate: each waiter is a thread that the kernel wakes up, \
-                and a task that waits for the thread.",
+                and a task that waits for the thread. The task is pending once the thread is told \
+                to lock, which may be a little before that waits.",
         subject: Side {
-            label: "fs4: lock() in spawn_blocking, unlock",
-            start: handoff::between::<Fs4>,
+            label: "fs4: lock() in spawn_blocking, unlock; two cores, no pause",
+            start: || handoff::between::<Fs4>(ON_TWO_CORES),
         },
         bar: None,
         ..HANDOFF
@@ -203,10 +253,11 @@ pub(super) const CELLS: &[Cell] = &[
     Cell {
         name: "file/handoff-fd-lock",
         about: "The hand-off by another crate. Its guard borrows from its lock, so both stay on \
-                their thread, which is told to let go.",
+                their thread, which is told to let go. Its task, too, is pending a little before \
+                that thread waits.",
         subject: Side {
-            label: "fd-lock: write() in spawn_blocking, guard dropped there",
-            start: handoff::between::<FdLock>,
+            label: "fd-lock: write() in spawn_blocking, guard dropped there; two cores, no pause",
+            start: || handoff::between::<FdLock>(ON_TWO_CORES),
         },
         bar: None,
         ..HANDOFF
@@ -214,11 +265,12 @@ pub(super) const CELLS: &[Cell] = &[
     Cell {
         name: "file/handoff-dlf",
         about: "The hand-off by another crate, distributed-lock-file. Its waiters look for \
-                themselves, at first after 10 ms: how late they are depends on how long it is held.",
+                themselves, at first after 10 ms: how late they are depends on how long it is held, \
+                which here is as short as can be.",
         operations: 30,
         subject: Side {
-            label: "distributed-lock-file: acquire, handle dropped",
-            start: handoff::between::<DistributedLockFile>,
+            label: "distributed-lock-file: acquire, handle dropped; two cores, no pause",
+            start: || handoff::between::<DistributedLockFile>(ON_TWO_CORES),
         },
         bar: None,
         ..HANDOFF

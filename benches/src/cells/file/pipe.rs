@@ -1,28 +1,47 @@
 //! What telling another process something costs at least: a pipe.
 
-use super::{
-    directory,
-    handoff::{NAP, nap, now, p50_and_p99},
-};
+use super::pair::{self, Setting, nap, now};
 use crate::{
     cell::{Outcome, Turns},
     cells::{Role, everything_on_one_thread},
-    process::{Line, Other},
+    process::Line,
 };
-use std::{
-    os::fd::OwnedFd,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{os::fd::OwnedFd, path::Path};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::unix::pipe::{Receiver, Sender},
 };
 
-pub(super) const ROLE: Role = Role {
-    name: "pong",
-    play: pong,
+pub(super) const ROLES: [Role; 3] = [
+    TO_AND_FRO,
+    ONE_WAY,
+    Role {
+        name: PONG,
+        play: pong,
+    },
+];
+
+const PONG: &str = "pong";
+
+const TO_AND_FRO: Role = Role {
+    name: "ping-to-and-fro",
+    play: |directory, line| ping(directory, line, |sent, _, back| (back - sent) / 2.0),
 };
+
+const ONE_WAY: Role = Role {
+    name: "ping-one-way",
+    play: |directory, line| ping(directory, line, |sent, there, _| there - sent),
+};
+
+/// Half of each round trip.
+pub(super) fn to_and_fro(setting: Setting) -> Outcome<Turns> {
+    pair::start(TO_AND_FRO.name, setting)
+}
+
+/// The way there.
+pub(super) fn one_way(setting: Setting) -> Outcome<Turns> {
+    pair::start(ONE_WAY.name, setting)
+}
 
 /// A line as tokio has it.
 struct Pipes {
@@ -40,8 +59,37 @@ impl Pipes {
     }
 }
 
+/// Sends something, each time after the pause; `delay` says what counts, of when it was sent, when
+/// it arrived there and when the answer was back.
+fn ping(directory: &Path, line: Line, delay: fn(f64, f64, f64) -> f64) -> Outcome<()> {
+    pair::first(PONG, directory, line, |across, pause| {
+        let runtime = everything_on_one_thread()?;
+        let mut pipes = {
+            let _within = runtime.enter();
+            Pipes::of(across)?
+        };
+        Ok(move |operations| {
+            let mut delays = Vec::new();
+            for _ in 0..operations {
+                nap(pause);
+                let round_trip = async {
+                    let sent = now();
+                    pipes.to.write_u64_le(sent).await?;
+                    let there = pipes.from.read_u64_le().await?;
+                    let [sent, there, back] = [sent, there, now()].map(|time| time as f64);
+                    Outcome::Ok(delay(sent, there, back))
+                };
+                delays.push(runtime.block_on(round_trip)?);
+            }
+            Ok(delays)
+        })
+    })
+}
+
 /// Answers everything with the time at which it came.
-fn pong(_: &Path, line: Line) -> Outcome<()> {
+fn pong(_: &Path, mut line: Line) -> Outcome<()> {
+    // Only the other waits before it does something.
+    pair::second(&mut line)?;
     everything_on_one_thread()?.block_on(async {
         let mut pipes = Pipes::of(line)?;
         // Until nobody is there any more.
@@ -50,42 +98,4 @@ fn pong(_: &Path, line: Line) -> Outcome<()> {
         }
         Ok(())
     })
-}
-
-/// Half of each round trip.
-pub(super) fn to_and_fro() -> Outcome<Turns> {
-    // As many as take about a tenth of a second, for one operation of the cell takes milliseconds.
-    playing(50, Duration::ZERO, |begun, _, ended| (ended - begun) / 2.0)
-}
-
-/// The way there.
-pub(super) fn after_a_pause() -> Outcome<Turns> {
-    playing(1, NAP, |begun, there, _| there - begun)
-}
-
-/// Sends so many for each operation, each after a pause; `delay` says what counts, of when it was
-/// sent, when it arrived there and when the answer arrived here.
-fn playing(each: u64, pause: Duration, delay: fn(f64, f64, f64) -> f64) -> Outcome<Turns> {
-    let (runtime, directory) = (everything_on_one_thread()?, directory()?);
-    let (other, line) = Other::start(ROLE.name, directory.path())?;
-    let mut pipes = {
-        let _within = runtime.enter();
-        Pipes::of(line)?
-    };
-    Ok(Box::new(move |operations| {
-        let _until_now = &other;
-        let mut delays = Vec::new();
-        for _ in 0..operations * each {
-            nap(pause);
-            let round_trip = async {
-                let (begun, since) = (now(), Instant::now());
-                pipes.to.write_u64_le(begun).await?;
-                let there = pipes.from.read_u64_le().await?;
-                let ended = begun as f64 + since.elapsed().as_nanos() as f64;
-                Ok::<_, std::io::Error>(delay(begun as f64, there as f64, ended))
-            };
-            delays.push(runtime.block_on(round_trip)?);
-        }
-        Ok(p50_and_p99(&delays))
-    }))
 }
