@@ -8,7 +8,6 @@
 
 mod compose;
 mod given;
-mod health;
 mod list;
 mod native;
 mod progress;

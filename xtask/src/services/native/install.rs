@@ -10,7 +10,7 @@ use crate::repo::Repo;
 use crate::run;
 use crate::services::list::Service;
 
-use super::{account, programs};
+use lockwork_servers::{account, programs};
 
 /// Run by root, it keeps the packages from starting servers of their own.
 const SCRIPT: &str = include_str!("install.sh");
@@ -40,7 +40,7 @@ pub(crate) fn missing(repo: &Repo, services: &[&Service]) -> Outcome {
 fn lacking(services: &[&Service]) -> Vec<&'static str> {
     let lacking = services
         .iter()
-        .filter(|s| programs::find(s.program).is_none());
+        .filter(|s| programs::find(s.kind.program).is_none());
     lacking.map(|service| service.package).collect()
 }
 

@@ -1,0 +1,3 @@
+//! PgBouncer.
+
+pub mod setup;

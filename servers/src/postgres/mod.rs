@@ -1,0 +1,3 @@
+//! PostgreSQL servers.
+
+pub mod setup;
