@@ -3,13 +3,15 @@
 //!
 //! `cargo xtask up` runs servers that stay, one of each. A test that kills,
 //! freezes or fills its server starts one of its own, which ends with the
-//! test: [`Postgres`], [`PgBouncer`]. What both need is written once, below
+//! test: [`Postgres`], [`PgBouncer`], and [`Namespace`] for clients that vanish. What both need is written once, below
 //! them. Nothing here knows lockwork.
 #![cfg(unix)]
 
 pub mod account;
 pub mod health;
+mod home;
 pub mod login;
+mod namespace;
 pub mod pgbouncer;
 pub mod port;
 pub mod postgres;
@@ -20,4 +22,7 @@ pub mod run;
 pub mod server;
 pub mod site;
 
+pub use namespace::Namespace;
+pub use pgbouncer::{PgBouncer, PoolMode};
+pub use postgres::{Postgres, Settings};
 pub use problem::{Outcome, Problem};

@@ -39,19 +39,13 @@ pub struct Kind {
 /// # Errors
 /// If it ends at once or is not ready in time.
 pub fn start(kind: &Kind, site: &Site, command: Command) -> Outcome<Process> {
-    start_by(kind, site, command, |command| command.spawn()).map(|(_, process)| process)
+    start_child(kind, site, command).map(|(_, process)| process)
 }
 
-/// The same with a way of one's own to spawn, for a server that is to end with
-/// this process.
-pub(crate) fn start_by(
-    kind: &Kind,
-    site: &Site,
-    command: Command,
-    spawn: impl FnOnce(&mut Command) -> std::io::Result<Child>,
-) -> Outcome<(Child, Process)> {
+/// The same for who waits for its end as well.
+pub(crate) fn start_child(kind: &Kind, site: &Site, command: Command) -> Outcome<(Child, Process)> {
     let mut command = with_log(site, command)?;
-    let mut child = spawn(&mut command).map_err(|error| {
+    let mut child = command.spawn().map_err(|error| {
         Problem::new(format!(
             "`{}` could not be started ({error}); check that it is installed whole.",
             kind.program
