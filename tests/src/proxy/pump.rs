@@ -52,17 +52,13 @@ impl Pump {
         let mut wind = self.weather.watch();
         let storms = wind.borrow_and_update().storms;
         let ends = |wind: &Wind| wind.over || wind.storms != storms;
-        let reached = async {
-            calm(&mut self.weather.watch()).await;
-            server.await
-        };
-        let mut server = tokio::select! {
-            // Refused, or out of the world: the client sees the connection end.
-            server = reached => match server {
-                Ok(server) => server,
-                Err(_) => return,
-            },
+        tokio::select! {
+            () = calm(&mut self.weather.watch()) => {}
             _ = wind.wait_for(ends) => return abort(&client),
+        }
+        // Not given up half way: the server would see a connection that ends in order.
+        let Ok(mut server) = server.await else {
+            return;
         };
         // Small messages go at once, as they came.
         let _ = (client.set_nodelay(true), server.set_nodelay(true));

@@ -5,7 +5,7 @@ use lockwork_servers::{
     Postgres, Settings,
     postgres::{psql, sql},
 };
-use std::{thread, time::Duration};
+use std::{process::Stdio, thread, time::Duration};
 
 #[test]
 fn two_servers_know_nothing_of_each_other() {
@@ -87,12 +87,13 @@ fn a_stopped_server_was_shut_down_in_order() {
 fn a_frozen_server_answers_again_once_thawed() {
     let server = server();
     let mut before = psql(&server.url(), "select pg_sleep(0.3)").unwrap();
-    let mut before = before.spawn().unwrap();
+    let mut before = before.stdout(Stdio::null()).spawn().unwrap();
     let sleeping = "select count(*) from pg_stat_activity where wait_event = 'PgSleep'";
     eventually("a session", || server.sql(sleeping).unwrap() == "1");
     server.freeze().unwrap();
     let mut after = psql(&server.url(), "select 1").unwrap();
-    let mut after = after.env("PGCONNECT_TIMEOUT", "20").spawn().unwrap();
+    let after = after.env("PGCONNECT_TIMEOUT", "20");
+    let mut after = after.stdout(Stdio::null()).spawn().unwrap();
     thread::sleep(Duration::from_millis(600));
     // Neither who was in nor who comes gets anywhere.
     assert!(before.try_wait().unwrap().is_none());

@@ -19,18 +19,13 @@ fn the_good_certificate_is_believed_and_no_other() {
     let certificates = Certificates::make();
     let seen = |identity| meets(&certificates, identity);
     assert_eq!(seen(&certificates.good), Ok("t".to_owned()));
+    // In the words of libpq, which does not tell an old certificate from a stranger's.
     for (identity, reason) in [
-        (&certificates.self_signed, "self-signed certificate"),
-        (&certificates.expired, "certificate has expired"),
+        (&certificates.self_signed, "certificate verify failed"),
+        (&certificates.expired, "certificate verify failed"),
         (&certificates.wrong_name, "does not match host name"),
     ] {
         let refusal = seen(identity).unwrap_err();
-        assert!(
-            refusal
-                .replace("self signed", "self-signed")
-                .contains(reason)
-                || refusal.contains("certificate verify failed") && reason.contains("self"),
-            "{refusal}"
-        );
+        assert!(refusal.contains(reason), "{refusal}");
     }
 }
