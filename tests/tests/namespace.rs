@@ -1,12 +1,18 @@
 //! Does a cut cable stay silent? Needs root and `ip`; where they are missing, the tests show as
 //! ignored, with the reason in their names.
 
-use libtest_mimic::{Arguments, Failed, Trial};
+#[cfg(target_os = "linux")]
+use libtest_mimic::Failed;
+use libtest_mimic::{Arguments, Trial};
 
 fn main() -> std::process::ExitCode {
     let args = Arguments::from_args();
     libtest_mimic::run(&args, trials()).exit_code()
 }
+
+/// What a trial does.
+#[cfg(target_os = "linux")]
+type Fact = fn() -> Result<(), Failed>;
 
 #[cfg(not(target_os = "linux"))]
 fn trials() -> Vec<Trial> {
@@ -15,7 +21,7 @@ fn trials() -> Vec<Trial> {
 
 #[cfg(target_os = "linux")]
 fn trials() -> Vec<Trial> {
-    let facts: [(&str, fn() -> Result<(), Failed>); 2] = [
+    let facts: [(&str, Fact); 2] = [
         (
             "a_cut_cable_is_silent_on_both_sides_and_loses_nothing_once_mended",
             linux::established,

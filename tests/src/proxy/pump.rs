@@ -52,8 +52,9 @@ impl Pump {
         let mut wind = self.weather.watch();
         let storms = wind.borrow_and_update().storms;
         let ends = |wind: &Wind| wind.over || wind.storms != storms;
+        let mut calmer = self.weather.watch();
         tokio::select! {
-            () = calm(&mut self.weather.watch()) => {}
+            () = calm(&mut calmer) => {}
             _ = wind.wait_for(ends) => return abort(&client),
         }
         // Not given up half way: the server would see a connection that ends in order.

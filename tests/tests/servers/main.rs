@@ -1,6 +1,8 @@
 //! Do the servers that tests start for themselves behave as promised? A test that kills a server
 //! which does not die proves nothing.
 #![cfg(target_os = "linux")]
+// What helps a test says what it expects as the test does.
+#![allow(clippy::unwrap_used)]
 
 mod bouncer;
 mod ending;

@@ -22,12 +22,21 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 /// A client and a server with a proxy between them.
 async fn pair() -> (TcpStream, Proxy, TcpStream) {
+    let (proxy, listener) = nobody_yet().await;
+    let (client, server) = through(&proxy, &listener).await;
+    (client, proxy, server)
+}
+
+async fn nobody_yet() -> (Proxy, TcpListener) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let target = listener.local_addr().unwrap().port();
-    let proxy = Proxy::start(target).await.unwrap();
-    let client = connect(&proxy).await;
+    (Proxy::start(target).await.unwrap(), listener)
+}
+
+async fn through(proxy: &Proxy, listener: &TcpListener) -> (TcpStream, TcpStream) {
+    let client = connect(proxy).await;
     let (server, _) = timeout(LIMIT, listener.accept()).await.unwrap().unwrap();
-    (client, proxy, server)
+    (client, server)
 }
 
 async fn connect(proxy: &Proxy) -> TcpStream {
@@ -121,14 +130,16 @@ async fn the_proxy_swallows_replies() {
 
 #[tokio::test]
 async fn a_reset_reaches_both_sides_and_lets_new_ones_in() {
-    let (mut client, proxy, mut server) = pair().await;
+    let (proxy, listener) = nobody_yet().await;
+    let (mut client, mut server) = through(&proxy, &listener).await;
     proxy.reset();
     for stream in [&mut client, &mut server] {
         let end = timeout(LIMIT, stream.read(&mut [0])).await.unwrap();
         assert_eq!(end.unwrap_err().kind(), ErrorKind::ConnectionReset);
     }
-    let mut new = connect(&proxy).await;
-    assert!(is_silent(&mut new).await);
+    let (mut client, mut server) = through(&proxy, &listener).await;
+    send(&mut client, "again").await;
+    receives(&mut server, "again").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
