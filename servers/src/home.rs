@@ -22,6 +22,12 @@ use crate::problem::{Outcome, Problem, unusable};
 /// Ends and removes what a process left, once its standard input ends.
 const GUARD: &str = include_str!("guard.sh");
 
+/// Files in memory, on Linux.
+const MEMORY: &str = "/dev/shm";
+
+/// Room for twenty servers and what they write. A container has 64 MiB.
+const PLENTY: u64 = 1 << 30;
+
 /// The directory of this process and the shell that watches it.
 struct Home {
     directory: PathBuf,
@@ -56,12 +62,23 @@ fn home() -> Outcome<&'static Path> {
     static HOME: OnceLock<Outcome<Home>> = OnceLock::new();
     let home = HOME.get_or_init(|| {
         let name = format!("lockwork-servers-{}-{}", std::process::id(), now());
-        let directory = std::env::temp_dir().join(name);
+        let directory = place().join(name);
         make(&directory).map_err(|error| unusable(&directory, &error))
     });
     match home {
         Ok(home) => Ok(&home.directory),
         Err(problem) => Err(problem.clone()),
+    }
+}
+
+/// In memory where there is plenty of it: a data directory is a thousand small
+/// files, and some file systems make them slowly. Nothing is lost by that when
+/// a server is killed, only when the machine is.
+fn place() -> PathBuf {
+    let free = rustix::fs::statvfs(MEMORY).map(|of| of.f_bavail.saturating_mul(of.f_frsize));
+    match std::env::var_os("TMPDIR") {
+        None if free.is_ok_and(|free| free >= PLENTY) => MEMORY.into(),
+        _ => std::env::temp_dir(),
     }
 }
 
