@@ -19,19 +19,23 @@
 
 pub mod backends;
 pub mod cases;
+mod certificates;
 mod context;
 mod harness;
 mod history;
 mod process;
+pub mod proxy;
 mod run;
 pub mod standin;
 mod view;
 mod wakeups;
 
+pub use certificates::{Certificates, Identity};
 pub use context::Context;
 pub use harness::{BoxFuture, Harness, Promise, Residue, Site, Started};
 pub use history::History;
 pub use process::Taker;
+pub use proxy::Proxy;
 pub use run::trials;
 pub use view::{Held, View};
 pub use wakeups::{generous, wakeup_delay};

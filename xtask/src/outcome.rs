@@ -38,6 +38,13 @@ impl Failure {
     }
 }
 
+/// A server that could not be had is something wrong.
+impl From<lockwork_servers::Problem> for Failure {
+    fn from(problem: lockwork_servers::Problem) -> Self {
+        Self::failed(problem.to_string())
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

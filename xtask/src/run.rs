@@ -1,23 +1,14 @@
 //! Running other programs for the chores: to the end, for their output, or
 //! with a limit after which the whole process group is killed.
 
-use std::io::Read;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+pub(crate) use lockwork_servers::run::Ended;
+use lockwork_servers::run::{self as servers, shown};
 
 use crate::outcome::{Failure, Outcome};
 use crate::paint;
-
-/// How a program with a limit ended.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Ended {
-    /// By itself.
-    Exited(ExitStatus),
-    /// It was still running at its limit and was killed.
-    TimedOut,
-}
 
 /// Runs a program to its end and expects success. Its output is the operator's.
 pub(crate) fn run(command: &mut Command) -> Outcome {
@@ -57,60 +48,20 @@ pub(crate) fn output(command: &mut Command) -> Outcome<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Runs a program that has a limit and returns the line or two it wrote to
-/// standard output: they must fit the pipe, for they are read in the end.
+/// Runs a program that has a limit and returns what it wrote to standard
+/// output. What it wrote to standard error is the operator's, in the end.
 pub(crate) fn output_within(command: &mut Command, limit: Duration) -> Outcome<String> {
-    let mut child = spawn(command.stdout(Stdio::piped()))?;
-    match wait(command, &mut child, limit)? {
-        Ended::Exited(status) => expect_success(command, status)?,
-        Ended::TimedOut => return Err(too_slow(command, limit)),
-    }
-    let mut text = String::new();
-    if let Some(mut output) = child.stdout.take() {
-        let read = output.read_to_string(&mut text);
-        read.map_err(|error| lost(command, &error))?;
-    }
-    Ok(text)
+    let output = servers::output_within(command, limit).map_err(|error| lost(command, &error))?;
+    let output = output.ok_or_else(|| too_slow(command, limit))?;
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    expect_success(command, output.status)?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs a program until its end or its limit, whichever comes first.
-///
-/// The program leads a process group of its own: `cargo` does not pass a kill
-/// on to the test it runs, the group does. The price is that Ctrl-C reaches
-/// this process only, and the program goes on until it ends.
+/// Runs a program, with a process group of its own, until its end or its
+/// limit, whichever comes first.
 pub(crate) fn within(command: &mut Command, limit: Duration) -> Outcome<Ended> {
-    let mut child = spawn(command)?;
-    wait(command, &mut child, limit)
-}
-
-fn spawn(command: &mut Command) -> Outcome<Child> {
-    let child = command.process_group(0).spawn();
-    child.map_err(|error| lost(command, &error))
-}
-
-fn wait(command: &Command, child: &mut Child, limit: Duration) -> Outcome<Ended> {
-    let deadline = Instant::now() + limit;
-    loop {
-        if let Some(status) = child.try_wait().map_err(|error| lost(command, &error))? {
-            return Ok(Ended::Exited(status));
-        }
-        if Instant::now() >= deadline {
-            kill_group(child)?;
-            return Ok(Ended::TimedOut);
-        }
-        sleep(Duration::from_millis(20));
-    }
-}
-
-/// The standard library kills one process; a group takes the `kill` program.
-fn kill_group(child: &mut Child) -> Outcome {
-    let group = format!("-{}", child.id());
-    let mut kill = Command::new("kill");
-    kill.args(["-KILL", "--", &group]);
-    let status = kill.status().map_err(|error| lost(&kill, &error))?;
-    expect_success(&kill, status)?;
-    child.wait().map_err(|error| lost(&kill, &error))?;
-    Ok(())
+    servers::within(command, limit).map_err(|error| lost(command, &error))
 }
 
 fn expect_success(command: &Command, status: ExitStatus) -> Outcome {
@@ -138,30 +89,9 @@ fn lost(command: &Command, error: &std::io::Error) -> Failure {
     ))
 }
 
-/// The command as an operator would type it: the program without its directory.
-fn shown(command: &Command) -> String {
-    let program = std::path::Path::new(command.get_program());
-    let name = program.file_name().unwrap_or(program.as_os_str());
-    std::iter::once(name)
-        .chain(command.get_args())
-        .map(|word| word.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_program_past_its_limit_is_killed_with_its_children() {
-        let begun = Instant::now();
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "sleep 30 & wait"]);
-        let ended = within(&mut shell, Duration::from_millis(100)).unwrap();
-        assert!(matches!(ended, Ended::TimedOut));
-        assert!(begun.elapsed() < Duration::from_secs(10));
-    }
 
     #[test]
     fn a_failing_program_is_named_without_its_directory() {

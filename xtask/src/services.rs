@@ -8,7 +8,6 @@
 
 mod compose;
 mod given;
-mod health;
 mod list;
 mod native;
 mod progress;
@@ -91,6 +90,16 @@ pub(crate) fn environment(repo: &Repo, names: &[&str]) -> Outcome<Vec<Variable>>
     let variable = |service: &Service| Some((service.variable, state.url(service)?));
     let reached = given.into_iter().chain(ours);
     Ok(reached.filter_map(variable).collect())
+}
+
+/// Installs the programs of what is named, and what else tests call, where
+/// they are missing. Where that cannot be, the operator is told, and the tests
+/// that need them fail or show as ignored.
+pub(crate) fn install(repo: &Repo, names: &[&str]) -> Outcome {
+    if let Err(failure) = native::install::for_tests(repo, &list::choose(names)?) {
+        eprintln!("{failure}");
+    }
+    Ok(())
 }
 
 /// What was started one way is not started a second time the other way.

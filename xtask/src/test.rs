@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::outcome::{Failure, Outcome};
 use crate::repo::Repo;
 use crate::run;
-use crate::services;
+use crate::services::{self, Variable};
 
 /// The variable in which the conformance suite is told which backends it must
 /// not skip.
@@ -16,13 +16,21 @@ const ALWAYS_THERE: &str = "memory,memory+trace,memory+retry,memory+prefix,memor
                             memory+delays,memory+deaf,file,file-poll,file+layers,lease,session";
 
 /// The services, by the names in `services/list.rs`, that are brought up for
-/// the tests. No backend needs a server yet.
-const NEEDED: &[&str] = &[];
+/// the tests.
+const NEEDED: &[&str] = &["postgres", "pgbouncer"];
 
 /// Runs every test; `args` go to `cargo test`.
 pub(crate) fn test(repo: &Repo, args: &[String]) -> Outcome {
+    run::run(suite(repo).envs(servers(repo)?).args(args))
+}
+
+/// Brings up the services for the tests, and returns the variables in which
+/// tests look for them. Tests that kill a server start their own, so its
+/// program is needed even where a container runs the service.
+pub(crate) fn servers(repo: &Repo) -> Outcome<Vec<Variable>> {
     let variables = services::environment(repo, NEEDED)?;
-    run::run(suite(repo).envs(variables).args(args))
+    services::install(repo, NEEDED)?;
+    Ok(variables)
 }
 
 /// How many names one machine may well use in a year.

@@ -10,6 +10,7 @@ use crate::files;
 use crate::outcome::{Failure, Outcome};
 use crate::repo::Repo;
 use crate::run;
+use crate::services::Variable;
 use crate::test;
 
 use super::patch::Patch;
@@ -18,6 +19,8 @@ use super::patch::Patch;
 /// as long as this value lives.
 pub(crate) struct Scratch {
     home: PathBuf,
+    /// Where the tests find the services.
+    servers: Vec<Variable>,
     _held: File,
 }
 
@@ -31,6 +34,7 @@ impl Scratch {
         }
         let scratch = Self {
             _held: hold(&home.join("lock"))?,
+            servers: test::servers(repo)?,
             home,
         };
         scratch.sync(repo)?;
@@ -65,6 +69,7 @@ impl Scratch {
             .env("CARGO_TARGET_DIR", self.home.join("target"))
             // The log is searched for words, which colour would cut apart.
             .env("CARGO_TERM_COLOR", "never")
+            .envs(self.servers.iter().map(|(name, url)| (name, url)))
             .stdout(out)
             .stderr(err);
         test::require_backends(&mut cargo);

@@ -14,7 +14,7 @@ pub(crate) fn choose(service: &Service, set: String, ours: Option<&str>) -> Opti
         return None;
     }
     match made_here(service, &set) {
-        Some(port) if !(service.ready)(port) => None,
+        Some(port) if !(service.kind.ready)(port) => None,
         _ => Some(set),
     }
 }

@@ -3,10 +3,13 @@
 
 use std::process::Command;
 
+use lockwork_servers::server::Kind;
+use lockwork_servers::site::Site;
+use lockwork_servers::{login, pgbouncer::setup as bouncer, postgres::setup as server};
+
 use crate::outcome::{Failure, Outcome};
 
-use super::native::{Site, pgbouncer, postgres};
-use super::{health, url};
+use super::native::{pgbouncer, postgres};
 
 /// One service: what both ways of running it have in common, and how it is
 /// run as a plain process. Its name is also its name in docker-compose.yml.
@@ -20,18 +23,15 @@ pub(crate) struct Service {
     pub(crate) inside: u16,
     /// Its address, by its port on this machine.
     pub(crate) url: fn(u16) -> String,
-    /// Whether what listens on the port is ready for clients.
-    pub(crate) ready: fn(u16) -> bool,
     /// The Debian package that has its program.
     pub(crate) package: &'static str,
-    /// The program, which is also what the system calls its processes.
-    pub(crate) program: &'static str,
-    /// Readies its directory; true when what runs there must be started anew.
-    pub(crate) prepare: fn(&Site<'_>) -> Outcome<bool>,
+    /// Its program, and how that is asked and ended.
+    pub(crate) kind: Kind,
+    /// Readies its directory, told the port of the service it needs; true when
+    /// what runs there must be started anew.
+    pub(crate) prepare: fn(&Site, Option<u16>) -> Outcome<bool>,
     /// What starts it in the foreground, once nothing of it runs any more.
-    pub(crate) command: fn(&Site<'_>) -> Outcome<Command>,
-    /// The signal on which it ends at once; its data is about to be removed.
-    pub(crate) quit: &'static str,
+    pub(crate) command: fn(&Site) -> Outcome<Command>,
 }
 
 /// All services, each after the one it needs.
@@ -41,27 +41,22 @@ pub(crate) const SERVICES: &[Service] = &[
         variable: "LOCKWORK_POSTGRES_URL",
         needs: None,
         inside: 5432,
-        url: url::postgres,
-        ready: health::greets,
+        url: login::url,
         package: "postgresql",
-        program: "postgres",
+        kind: server::KIND,
         prepare: postgres::prepare,
         command: postgres::command,
-        // "Immediate Shutdown": PostgreSQL manual, 19.5.
-        quit: "QUIT",
     },
     Service {
         name: "pgbouncer",
         variable: "LOCKWORK_PGBOUNCER_URL",
         needs: Some("postgres"),
         inside: 5432,
-        url: url::postgres,
-        ready: health::greets,
+        url: login::url,
         package: "pgbouncer",
-        program: "pgbouncer",
+        kind: bouncer::KIND,
         prepare: pgbouncer::prepare,
         command: pgbouncer::command,
-        quit: "TERM",
     },
 ];
 

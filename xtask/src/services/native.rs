@@ -1,32 +1,28 @@
 //! Running the services as plain processes, where there is no Docker engine.
 //! Everything about a server that is true without cargo and this workspace is
-//! in the modules below: where its programs are, as whom it may run, how it is
+//! in `lockwork_servers`: where its programs are, as whom it may run, how it is
 //! set up, started, found again and ended.
 
-mod account;
-mod install;
+pub(crate) mod install;
 pub(crate) mod pgbouncer;
-mod port;
 pub(crate) mod postgres;
-mod process;
-mod programs;
-mod server;
-mod site;
-
-pub(crate) use process::Process;
-pub(crate) use site::Site;
 
 use std::fs;
 use std::path::PathBuf;
+
+use lockwork_servers::account::Account;
+use lockwork_servers::process::Process;
+use lockwork_servers::site::{self, Site};
+use lockwork_servers::{port, server};
 
 use crate::files;
 use crate::outcome::{Failure, Outcome};
 use crate::repo::Repo;
 
 use super::list::Service;
+use super::progress;
 use super::record::{Native, Record};
 use super::state::State;
-use account::Account;
 
 /// Starts those that do not run, and starts anew those that do not answer.
 pub(crate) fn up(repo: &Repo, state: &mut State, services: &[&Service]) -> Outcome {
@@ -47,7 +43,7 @@ pub(crate) fn up(repo: &Repo, state: &mut State, services: &[&Service]) -> Outco
 pub(crate) fn down(state: &mut State, service: &Service) -> Outcome {
     let usual = state.home().join(service.name);
     for directory in remembered(state, service).into_iter().chain([usual]) {
-        server::end(service, &directory)?;
+        server::end(&service.kind, &directory)?;
         remove(&directory)?;
     }
     match state.get(service) {
@@ -66,7 +62,7 @@ fn up_one(state: &mut State, service: &Service, account: &Account) -> Outcome {
         service.name
     );
     if let Some(directory) = remembered(state, service) {
-        server::end(service, &directory)?;
+        server::end(&service.kind, &directory)?;
         remove(&directory)?;
     }
     ensure(state, service, account)
@@ -78,7 +74,7 @@ fn ensure(state: &mut State, service: &Service, account: &Account) -> Outcome {
     let running = running(state, service);
     let directory = place(state, service, account)?;
     if running.is_none() {
-        server::end(service, &directory)?;
+        server::end(&service.kind, &directory)?;
     }
     let port = match (&running, state.get(service)) {
         (Some(_), Some(record)) => record.port,
@@ -86,26 +82,33 @@ fn ensure(state: &mut State, service: &Service, account: &Account) -> Outcome {
     };
     let upstream = service.needs.and_then(|name| state.port(name));
     let site = Site {
-        account,
+        account: *account,
         directory,
         port,
-        upstream,
     };
     note(state, service, &site, running.clone())?;
-    let changed = (service.prepare)(&site)?;
+    let changed = (service.prepare)(&site, upstream)?;
     if running.is_some() && !changed {
         return Ok(());
     }
-    server::end(service, &site.directory)?;
-    let process = server::start(service, &site)?;
+    server::end(&service.kind, &site.directory)?;
+    let process = start(service, &site)?;
     note(state, service, &site, Some(process))
+}
+
+fn start(service: &Service, site: &Site) -> Outcome<Process> {
+    let what = format!("{}: starting on port {}", service.name, site.port);
+    progress::step(&what, server::READY, || {
+        let command = (service.command)(site)?;
+        Ok(server::start(&service.kind, site, command)?)
+    })
 }
 
 /// The process of a service that needs nothing done.
 fn running(state: &State, service: &Service) -> Option<Process> {
     let record = state.get(service)?;
     let process = record.native.as_ref()?.process.clone()?;
-    (process.lives() && (service.ready)(record.port)).then_some(process)
+    (process.lives() && (service.kind.ready)(record.port)).then_some(process)
 }
 
 /// The directory it had, if that is still there, or a new one.
@@ -114,9 +117,9 @@ fn place(state: &State, service: &Service, account: &Account) -> Outcome<PathBuf
         Some(directory) => Ok(directory),
         None => {
             let usual = state.home().join(service.name);
-            server::end(service, &usual)?;
+            server::end(&service.kind, &usual)?;
             remove(&usual)?;
-            site::new_directory(&usual, account)
+            Ok(site::new_directory(&usual, account)?)
         }
     }
 }
@@ -126,12 +129,7 @@ fn remembered(state: &State, service: &Service) -> Option<PathBuf> {
     Some(native.directory.clone())
 }
 
-fn note(
-    state: &mut State,
-    service: &Service,
-    site: &Site<'_>,
-    process: Option<Process>,
-) -> Outcome {
+fn note(state: &mut State, service: &Service, site: &Site, process: Option<Process>) -> Outcome {
     let record = Record {
         url: (service.url)(site.port),
         port: site.port,

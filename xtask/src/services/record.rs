@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::native::Process;
+use lockwork_servers::process::Process;
 
 /// One service that was started.
 #[derive(Clone, Debug, PartialEq)]

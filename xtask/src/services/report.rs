@@ -1,12 +1,12 @@
 //! What `status` prints: a table for people, without passwords, or one JSON
 //! object a line for scripts, with them.
 
+use lockwork_servers::process::Process;
 use serde_json::{Value, json};
 
 use crate::paint;
 
 use super::list::{SERVICES, Service};
-use super::native::Process;
 use super::record::{Native, Record};
 use super::state::State;
 use super::url;
@@ -34,7 +34,7 @@ impl Health {
         match state.get(service) {
             None => Self::Off,
             Some(record) if is_dead(record) => Self::Dead,
-            Some(record) if (service.ready)(record.port) => Self::Healthy,
+            Some(record) if (service.kind.ready)(record.port) => Self::Healthy,
             Some(_) => Self::Silent,
         }
     }

@@ -1,6 +1,6 @@
 //! The memory of `up`, `down` and `status`: which services were started, as a
 //! JSON file in `target/services`. It may be stale, so it is never believed
-//! without looking: see `native::Process` and the `ready` of a service.
+//! without looking: see `Process` and the `ready` of a service.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

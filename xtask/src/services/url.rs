@@ -1,20 +1,4 @@
-//! Addresses of services: how they are made, and how they are shown to people
-//! without their password.
-
-/// The user of every server started here; a superuser, as in the image.
-pub(crate) const USER: &str = "lockwork";
-
-/// The password of that user. It protects nothing: the servers listen on
-/// 127.0.0.1 and hold what tests wrote.
-pub(crate) const PASSWORD: &str = "only-for-local-tests";
-
-/// The database that a new server has anyway.
-pub(crate) const DATABASE: &str = "postgres";
-
-/// Where PostgreSQL, or what speaks like it, is reached.
-pub(crate) fn postgres(port: u16) -> String {
-    format!("postgres://{USER}:{PASSWORD}@127.0.0.1:{port}/{DATABASE}")
-}
+//! How the address of a service is shown to people: without its password.
 
 /// The address with `***` for every password in it. An address may come from
 /// the environment, so a password with a stray `/` or `@` is hidden as well.
@@ -48,11 +32,13 @@ fn without_option(options: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lockwork_servers::login::{self, PASSWORD, USER};
+
     use super::*;
 
     #[test]
     fn a_masked_address_of_ours_has_no_password() {
-        let shown = masked(&postgres(20001));
+        let shown = masked(&login::url(20001));
         assert_eq!(shown, "postgres://lockwork:***@127.0.0.1:20001/postgres");
     }
 

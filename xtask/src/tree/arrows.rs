@@ -23,7 +23,8 @@ const TABLE: &[(&str, Allowed)] = &[
     ),
     ("lockwork-cli", Allowed::Only(&["lockwork"])),
     ("lockwork-conformance", Allowed::Anything),
-    ("xtask", Allowed::Only(&[])),
+    ("lockwork-servers", Allowed::Only(&[])),
+    ("xtask", Allowed::Only(&["lockwork-servers"])),
 ];
 
 /// One sentence for each arrow, or package, that the table does not allow.

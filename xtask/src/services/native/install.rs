@@ -5,12 +5,12 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use lockwork_servers::{account, programs};
+
 use crate::outcome::{Failure, Outcome};
 use crate::repo::Repo;
 use crate::run;
 use crate::services::list::Service;
-
-use super::{account, programs};
 
 /// Run by root, it keeps the packages from starting servers of their own.
 const SCRIPT: &str = include_str!("install.sh");
@@ -18,9 +18,29 @@ const SCRIPT: &str = include_str!("install.sh");
 /// The script gives up earlier, and tidies up; this is for when it cannot.
 const LIMIT: Duration = Duration::from_secs(1500);
 
+/// A program and the Debian package that has it.
+type Needed = (&'static str, &'static str);
+
+/// What tests call besides the programs of the services: the networks they cut.
+const FOR_TESTS: &[Needed] = &[("ip", "iproute2")];
+
 /// Installs what the services need and this machine does not have.
 pub(crate) fn missing(repo: &Repo, services: &[&Service]) -> Outcome {
-    let packages = lacking(services);
+    install(repo, &programs_of(services))
+}
+
+/// The same, with what tests need that start servers of their own.
+pub(crate) fn for_tests(repo: &Repo, services: &[&Service]) -> Outcome {
+    install(repo, &[&programs_of(services), FOR_TESTS].concat())
+}
+
+fn programs_of(services: &[&Service]) -> Vec<Needed> {
+    let program = |service: &&Service| (service.kind.program, service.package);
+    services.iter().map(program).collect()
+}
+
+fn install(repo: &Repo, needed: &[Needed]) -> Outcome {
+    let packages = lacking(needed);
     if packages.is_empty() {
         return Ok(());
     }
@@ -31,17 +51,17 @@ pub(crate) fn missing(repo: &Repo, services: &[&Service]) -> Outcome {
         .args(&packages)
         .stdout(std::io::stderr());
     run::finish_within(&mut script, LIMIT).map_err(|_| did_not(&packages))?;
-    match lacking(services).as_slice() {
+    match lacking(needed).as_slice() {
         [] => Ok(()),
         still => Err(did_not(still)),
     }
 }
 
-fn lacking(services: &[&Service]) -> Vec<&'static str> {
-    let lacking = services
+fn lacking(needed: &[Needed]) -> Vec<&'static str> {
+    let lacking = needed
         .iter()
-        .filter(|s| programs::find(s.program).is_none());
-    lacking.map(|service| service.package).collect()
+        .filter(|(program, _)| programs::find(program).is_none());
+    lacking.map(|(_, package)| *package).collect()
 }
 
 /// A command that runs the program named next as root, when there is apt-get
@@ -75,7 +95,7 @@ fn is_debian(system: &str) -> bool {
 
 fn cannot(packages: &[&str]) -> Failure {
     Failure::failed(format!(
-        "No Docker engine answers, and {} cannot be installed from here. Start Docker; or run `sudo apt-get install --no-install-recommends {}` on Debian or Ubuntu, the packages that correspond elsewhere. Then run this again. A server that comes up by itself on installing is not needed and may be stopped.",
+        "{} cannot be installed from here. Start Docker, which is enough for `up`; or run `sudo apt-get install --no-install-recommends {}` on Debian or Ubuntu, the packages that correspond elsewhere. Then run this again. A server that comes up by itself on installing is not needed and may be stopped.",
         packages.join(" and "),
         packages.join(" ")
     ))

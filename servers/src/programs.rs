@@ -5,10 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::outcome::{Failure, Outcome};
+use crate::problem::{Outcome, Problem};
 
 /// The program, from the newest PostgreSQL that has it, or from the PATH.
-pub(crate) fn find(name: &str) -> Option<PathBuf> {
+pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     debian_directories(Path::new("/usr/lib/postgresql"))
         .into_iter()
@@ -19,10 +19,10 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
 }
 
 /// The same, for a program that was found before.
-pub(crate) fn get(name: &str) -> Outcome<PathBuf> {
+pub fn get(name: &str) -> Outcome<PathBuf> {
     find(name).ok_or_else(|| {
-        Failure::failed(format!(
-            "The program `{name}` is gone; `cargo xtask up` installs it or says how."
+        Problem::new(format!(
+            "The program `{name}` is not installed; `cargo xtask up` installs it or says how."
         ))
     })
 }

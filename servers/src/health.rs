@@ -1,4 +1,4 @@
-//! Whether a server is ready for clients, asked the way `pg_isready` does: a
+//! Whether a server is ready for clients, for whoever started it: asked the way `pg_isready` does: a
 //! client greets, and a ready server wants a password from it. One that is
 //! starting up or shutting down says so instead, and one that is frozen or
 //! gone says nothing.
@@ -7,13 +7,13 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use super::url::{DATABASE, USER};
+use crate::login::{DATABASE, USER};
 
 /// How long a server on this machine may take for each step.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether what listens on the port asks PostgreSQL's clients for a password.
-pub(crate) fn greets(port: u16) -> bool {
+pub fn greets(port: u16) -> bool {
     // `R` opens a request for authentication, `E` an error: PostgreSQL manual,
     // "Message Formats".
     answer(port).is_ok_and(|kind| kind == b'R')

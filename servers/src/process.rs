@@ -4,21 +4,23 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 /// A process, told from all others that had or will have its number.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Process {
-    pub(crate) pid: u32,
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
     /// Which run of the system, and which moment of it.
-    pub(crate) birth: String,
+    pub birth: String,
 }
 
 impl Process {
     /// The process that has this number now.
-    pub(crate) fn with(pid: u32) -> Option<Self> {
+    pub fn with(pid: u32) -> Option<Self> {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         let birth = format!("{} {}", boot.trim(), start_time(&stat)?);
@@ -26,13 +28,13 @@ impl Process {
     }
 
     /// Whether it is still the same.
-    pub(crate) fn lives(&self) -> bool {
+    pub fn lives(&self) -> bool {
         Self::with(self.pid).as_ref() == Some(self)
     }
 
     /// The processes of one program that work in a directory or below it. The
     /// program is asked for too, for a shell may be standing there.
-    pub(crate) fn all_in(directory: &Path, program: &str) -> Vec<Self> {
+    pub fn all_in(directory: &Path, program: &str) -> Vec<Self> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let here = |pid: &u32| works_in(*pid, directory, program).unwrap_or(false);
         entries
@@ -42,18 +44,23 @@ impl Process {
             .collect()
     }
 
-    /// Sends a signal by its name. One that comes too late is no failure.
-    pub(crate) fn signal(&self, name: &str) {
-        // The shell's own `kill`: the program is missing on small systems.
-        let mut sh = Command::new("sh");
-        sh.args(["-c", r#"kill -s "$1" "$2""#, "sh", name])
-            .arg(self.pid.to_string())
-            .stderr(Stdio::null());
-        let _ = sh.status();
+    /// Sends a signal. One that comes too late is no failure.
+    pub fn signal(&self, signal: Signal) {
+        let number = i32::try_from(self.pid).ok();
+        if let Some(pid) = number.and_then(Pid::from_raw) {
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    /// Whether it was stopped and not told to go on.
+    pub fn is_stopped(&self) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid));
+        let state = stat.unwrap_or_default();
+        matches!(state.rsplit_once(") "), Some((_, rest)) if rest.starts_with(['T', 't']))
     }
 
     /// Waits for its end; false when it outlived the limit.
-    pub(crate) fn gone_within(&self, limit: Duration) -> bool {
+    pub fn gone_within(&self, limit: Duration) -> bool {
         let deadline = Instant::now() + limit;
         while self.lives() {
             if Instant::now() >= deadline {
@@ -85,6 +92,8 @@ fn start_time(stat: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     const STAT: &str = "7 (a) b) S 1 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 12345 9 9";

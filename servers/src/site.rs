@@ -3,30 +3,31 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::files;
-use crate::outcome::{Failure, Outcome};
+use crate::problem::{Outcome, Problem, unusable};
 
-use super::account::Account;
+use crate::account::Account;
 
 /// What a server has to be told when it is set up and started.
-pub(crate) struct Site<'a> {
-    pub(crate) account: &'a Account,
-    pub(crate) directory: PathBuf,
-    pub(crate) port: u16,
-    /// The port of the server behind it, for one that needs another.
-    pub(crate) upstream: Option<u16>,
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// As whom it runs.
+    pub account: Account,
+    /// What it writes is in here.
+    pub directory: PathBuf,
+    /// Where it listens.
+    pub port: u16,
 }
 
-impl Site<'_> {
+impl Site {
     /// Where the server, and what sets it up, write what they have to say.
-    pub(crate) fn log(&self) -> PathBuf {
+    pub fn log(&self) -> PathBuf {
         self.directory.join("log")
     }
 
     /// Writes a file that only the server reads.
-    pub(crate) fn write(&self, name: &str, text: &str) -> Outcome<PathBuf> {
+    pub fn write(&self, name: &str, text: &str) -> Outcome<PathBuf> {
         let path = self.directory.join(name);
-        fs::write(&path, text).map_err(|error| files::unusable(&path, &error))?;
+        fs::write(&path, text).map_err(|error| unusable(&path, &error))?;
         self.account.own(&path, 0o600)?;
         Ok(path)
     }
@@ -35,18 +36,18 @@ impl Site<'_> {
 /// A new directory for a server: the usual one, or one under the system's
 /// directory for temporary files when the account does not reach the usual
 /// one, as when the checkout is in the home of root.
-pub(crate) fn new_directory(usual: &Path, account: &Account) -> Outcome<PathBuf> {
+pub fn new_directory(usual: &Path, account: &Account) -> Outcome<PathBuf> {
     make(usual, account)?;
     if account.reaches(usual)? {
         return Ok(usual.to_owned());
     }
-    fs::remove_dir(usual).map_err(|error| files::unusable(usual, &error))?;
+    fs::remove_dir(usual).map_err(|error| unusable(usual, &error))?;
     let directory = temporary(usual);
     make(&directory, account)?;
     if account.reaches(&directory)? {
         return Ok(directory);
     }
-    Err(Failure::failed(format!(
+    Err(Problem::new(format!(
         "The servers reach neither {} nor {}; set TMPDIR to a directory that everybody may write in.",
         usual.display(),
         directory.display()
@@ -61,6 +62,6 @@ fn temporary(usual: &Path) -> PathBuf {
 /// The directory must be new: where everybody may write, one that is there
 /// already may be somebody else's.
 fn make(directory: &Path, account: &Account) -> Outcome {
-    fs::create_dir(directory).map_err(|error| files::unusable(directory, &error))?;
+    fs::create_dir(directory).map_err(|error| unusable(directory, &error))?;
     account.own(directory, 0o700)
 }

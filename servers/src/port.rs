@@ -3,21 +3,28 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use crate::outcome::{Failure, Outcome};
+use crate::problem::{Outcome, Problem};
 
 /// Below the ports for outgoing connections, which begin at 32768 on Linux
 /// (`ip_local_port_range` in ip(7)), and above those of well-known servers.
 const RANGE: Range<u16> = 20_000..30_000;
 
+/// How far apart processes with neighbouring numbers begin to look.
+const APART: u32 = 101;
+
 /// The port it had, so that addresses stay true, or else a free one.
-pub(crate) fn keep_or_choose(had: Option<u16>) -> Outcome<u16> {
-    // Checkouts that start at the same moment should not meet.
-    let begin = std::process::id();
+pub fn keep_or_choose(had: Option<u16>) -> Outcome<u16> {
+    static CHOSEN: AtomicU32 = AtomicU32::new(0);
+    // Processes that choose at the same moment should not meet, nor should two
+    // servers of one process, of which neither listens yet.
+    let begin = std::process::id().wrapping_mul(APART);
+    let begin = begin.wrapping_add(CHOSEN.fetch_add(1, Relaxed));
     had.filter(|port| is_free(*port))
         .or_else(|| choose(begin, is_free))
         .ok_or_else(|| {
-            Failure::failed(format!(
+            Problem::new(format!(
                 "Every port from {} to {} is taken; end some of the servers on this machine.",
                 RANGE.start, RANGE.end
             ))

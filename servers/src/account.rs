@@ -8,25 +8,25 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::files;
-use crate::outcome::{Failure, Outcome};
-use crate::run;
+use crate::problem::{Outcome, Problem, unusable};
 
 /// The account of the servers.
-pub(crate) struct Account {
+#[derive(Clone, Copy, Debug)]
+pub struct Account {
     /// User and group; none when it is our own.
     other: Option<(u32, u32)>,
 }
 
 impl Account {
     /// Ours, or that of `nobody`.
-    pub(crate) fn for_servers() -> Outcome<Self> {
+    pub fn for_servers() -> Outcome<Self> {
         if !is_root() {
             return Ok(Self { other: None });
         }
-        let accounts = files::read(Path::new("/etc/passwd"))?;
+        let accounts = fs::read_to_string("/etc/passwd")
+            .map_err(|error| unusable(Path::new("/etc/passwd"), &error))?;
         let nobody = find("nobody", &accounts).ok_or_else(|| {
-            Failure::failed(
+            Problem::new(
                 "Servers refuse to run as root, and there is no account `nobody`; run `cargo xtask up` as another user.",
             )
         })?;
@@ -36,7 +36,7 @@ impl Account {
     }
 
     /// A program run by the account. It has no standard input.
-    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.stdin(Stdio::null());
         if let Some((user, group)) = self.other {
@@ -47,24 +47,27 @@ impl Account {
     }
 
     /// Gives a file or a directory to the account, and takes it from everybody else.
-    pub(crate) fn own(&self, path: &Path, mode: u32) -> Outcome {
-        let unusable = |error| files::unusable(path, &error);
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(unusable)?;
+    pub fn own(&self, path: &Path, mode: u32) -> Outcome {
+        let no = |error| unusable(path, &error);
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(no)?;
         match self.other {
-            Some((user, group)) => chown(path, Some(user), Some(group)).map_err(unusable),
+            Some((user, group)) => chown(path, Some(user), Some(group)).map_err(no),
             None => Ok(()),
         }
     }
 
     /// Whether the account gets to a directory and can write in it: one above
     /// may be closed to it.
-    pub(crate) fn reaches(&self, directory: &Path) -> Outcome<bool> {
-        run::succeeds(self.command("test").arg("-w").arg(directory))
+    pub fn reaches(&self, directory: &Path) -> Outcome<bool> {
+        let mut test = self.command("test");
+        let status = test.arg("-w").arg(directory).status();
+        let status = status.map_err(|error| unusable(directory, &error))?;
+        Ok(status.success())
     }
 }
 
 /// Whether we may do everything.
-pub(crate) fn is_root() -> bool {
+pub fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|this| this.uid() == 0)
 }
 

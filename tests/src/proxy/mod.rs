@@ -1,0 +1,123 @@
+//! A network between client and server that does as a test tells it: late, silent, deaf in one
+//! direction, or broken at once. It also counts what passes, so that a test can say how many
+//! statements something took.
+
+mod count;
+mod pump;
+mod weather;
+
+pub use count::Counts;
+
+use count::Meter;
+use pump::Pump;
+use std::{io, net::Ipv4Addr, sync::Arc, time::Duration};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
+};
+use weather::{Weather, Wind};
+
+/// A TCP proxy on 127.0.0.1. Dropped, it resets all its connections and listens no more.
+#[derive(Debug)]
+pub struct Proxy {
+    port: u16,
+    weather: Arc<Weather>,
+    meter: Arc<Meter>,
+    listening: JoinHandle<()>,
+}
+
+impl Proxy {
+    /// Listens on a port of its own and passes everything on to `target` on 127.0.0.1, on the
+    /// runtime of the caller.
+    ///
+    /// # Errors
+    /// If no port can be had.
+    pub async fn start(target: u16) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let port = listener.local_addr()?.port();
+        let (weather, meter) = (Arc::new(Weather::new()), Arc::new(Meter::default()));
+        let (sky, counter) = (weather.clone(), meter.clone());
+        let listening = tokio::spawn(listen(listener, target, sky, counter));
+        Ok(Self {
+            port,
+            weather,
+            meter,
+            listening,
+        })
+    }
+
+    /// Where clients connect.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// From now on, whatever passes takes this much longer, each way.
+    pub fn delay(&self, delay: Duration) {
+        self.weather.change(|wind| wind.delay = delay);
+    }
+
+    /// From now on nothing passes, either way, and nobody is told: connections stay open, and new
+    /// ones are accepted. What is sent meanwhile waits for [`Proxy::heal`], as TCP would send it
+    /// again.
+    pub fn blackhole(&self) {
+        self.weather.change(|wind| wind.silent = true);
+    }
+
+    /// From now on what the client sends arrives, and what the server answers is thrown away.
+    /// A connection that lost an answer never gets well: what follows would make no sense.
+    pub fn drop_replies(&self) {
+        self.weather.change(|wind| wind.deaf = true);
+    }
+
+    /// Everything passes again, without delay, but on connections that lost something.
+    pub fn heal(&self) {
+        self.weather.change(|wind| {
+            *wind = Wind {
+                storms: wind.storms,
+                ..Wind::default()
+            };
+        });
+    }
+
+    /// Resets all connections there are, on both sides. New ones are welcome.
+    pub fn reset(&self) {
+        self.weather.change(|wind| wind.storms += 1);
+    }
+
+    /// What has passed so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.meter.read()
+    }
+
+    /// How many statements clients have sent that reached the server: `Execute` and `Query`
+    /// messages of PostgreSQL's protocol. Needs connections in plain text.
+    #[must_use]
+    pub fn statements(&self) -> u64 {
+        self.counts().statements
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.listening.abort();
+        self.weather.change(|wind| wind.over = true);
+    }
+}
+
+async fn listen(listener: TcpListener, target: u16, weather: Arc<Weather>, meter: Arc<Meter>) {
+    // The end of this future drops the listener; the connections end by the weather.
+    while let Ok((client, _)) = listener.accept().await {
+        let (weather, meter) = (weather.clone(), meter.clone());
+        tokio::spawn(async move {
+            let _open = meter.connected();
+            let pump = Pump::new(weather, meter.clone());
+            pump.run(client, connect(target)).await;
+        });
+    }
+}
+
+async fn connect(target: u16) -> io::Result<TcpStream> {
+    TcpStream::connect((Ipv4Addr::LOCALHOST, target)).await
+}

@@ -1,0 +1,168 @@
+//! Does a cut cable stay silent? Needs root and `ip`; where they are missing, the tests show as
+//! ignored, with the reason in their names.
+
+#[cfg(target_os = "linux")]
+use libtest_mimic::Failed;
+use libtest_mimic::{Arguments, Trial};
+
+fn main() -> std::process::ExitCode {
+    let args = Arguments::from_args();
+    libtest_mimic::run(&args, trials()).exit_code()
+}
+
+/// What a trial does.
+#[cfg(target_os = "linux")]
+type Fact = fn() -> Result<(), Failed>;
+
+#[cfg(not(target_os = "linux"))]
+fn trials() -> Vec<Trial> {
+    Vec::new()
+}
+
+#[cfg(target_os = "linux")]
+fn trials() -> Vec<Trial> {
+    let facts: [(&str, Fact); 2] = [
+        (
+            "a_cut_cable_is_silent_on_both_sides_and_loses_nothing_once_mended",
+            linux::established,
+        ),
+        (
+            "who_connects_through_a_cut_cable_is_told_nothing",
+            linux::connecting,
+        ),
+    ];
+    let missing = lockwork_servers::Namespace::start().err();
+    let trial = |(name, fact)| match &missing {
+        None => Trial::test(name, fact),
+        Some(why) => Trial::test(format!("{name} ({why})"), fact).with_ignored_flag(true),
+    };
+    facts.map(trial).into()
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::Failed;
+    use lockwork_servers::{
+        Namespace, Postgres, Settings,
+        postgres::{psql, sql},
+    };
+    use std::{
+        io::{BufRead, BufReader, Write},
+        process::{Child, ChildStdin, Command, Stdio},
+        sync::mpsc::{Receiver, channel},
+        thread,
+        time::Duration,
+    };
+
+    /// Longer than the first few times that TCP sends something again.
+    const SILENCE: Duration = Duration::from_millis(1500);
+
+    /// TCP waits about twice as long each time before it sends again.
+    const LIMIT: Duration = Duration::from_secs(15);
+
+    struct Setup {
+        namespace: Namespace,
+        server: Postgres,
+        url: String,
+    }
+
+    fn setup() -> Result<Setup, Failed> {
+        let namespace = Namespace::start()?;
+        let server = Postgres::start(Settings::new().listen(namespace.outside()))?;
+        let url = server.url_at(&namespace.outside().to_string(), server.port());
+        Ok(Setup {
+            namespace,
+            server,
+            url,
+        })
+    }
+
+    impl Setup {
+        /// `psql` in the network, with what it is told.
+        fn psql(&self, text: &str) -> Result<Command, Failed> {
+            let psql = psql(&self.url, text)?;
+            let mut inside = self.namespace.command(psql.get_program());
+            inside.args(psql.get_args());
+            Ok(inside)
+        }
+    }
+
+    /// A session in the network that is told line by line what to ask.
+    struct Session {
+        child: Child,
+        orders: ChildStdin,
+        answers: Receiver<String>,
+    }
+
+    impl Session {
+        fn start(setup: &Setup) -> Result<Self, Failed> {
+            // Without `-c` and its text it reads what it is told.
+            let psql = setup.psql("")?;
+            let args: Vec<_> = psql.get_args().collect();
+            let mut child = Command::new(psql.get_program())
+                .args(&args[..args.len() - 2])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()?;
+            let orders = child.stdin.take().ok_or("no pipe")?;
+            let lines = BufReader::new(child.stdout.take().ok_or("no pipe")?).lines();
+            let (sender, answers) = channel();
+            thread::spawn(move || {
+                lines
+                    .map_while(Result::ok)
+                    .try_for_each(|line| sender.send(line))
+            });
+            Ok(Self {
+                child,
+                orders,
+                answers,
+            })
+        }
+
+        fn ask(&mut self, order: &str) -> Result<(), Failed> {
+            Ok(writeln!(self.orders, "{order}")?)
+        }
+    }
+
+    /// It would wait for the server for a quarter of an hour.
+    impl Drop for Session {
+        fn drop(&mut self) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+
+    pub(super) fn established() -> Result<(), Failed> {
+        let setup = setup()?;
+        let mut session = Session::start(&setup)?;
+        session.ask("select 'before';")?;
+        assert_eq!(session.answers.recv_timeout(LIMIT)?, "before");
+        let logged = setup.server.log();
+        setup.namespace.cut()?;
+        session.ask("select 'meanwhile';")?;
+        assert!(session.answers.recv_timeout(SILENCE).is_err());
+        assert!(session.child.try_wait()?.is_none());
+        // The server has not noticed anything either.
+        let from = setup.namespace.inside();
+        let sessions =
+            format!("select count(*) from pg_stat_activity where client_addr = '{from}'");
+        assert_eq!(setup.server.sql(&sessions)?, "1");
+        assert_eq!(setup.server.log(), logged);
+        setup.namespace.heal()?;
+        assert_eq!(session.answers.recv_timeout(LIMIT)?, "meanwhile");
+        Ok(())
+    }
+
+    pub(super) fn connecting() -> Result<(), Failed> {
+        let setup = setup()?;
+        assert_eq!(sql(&setup.url, "select 1")?, "1");
+        setup.namespace.cut()?;
+        let mut psql = setup.psql("select 1")?;
+        let ended = psql.env("PGCONNECT_TIMEOUT", "2").output()?;
+        let words = String::from_utf8_lossy(&ended.stderr);
+        assert!(words.contains("timeout expired"), "{words}");
+        setup.namespace.heal()?;
+        assert!(setup.psql("select 1")?.output()?.status.success());
+        Ok(())
+    }
+}
