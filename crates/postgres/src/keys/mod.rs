@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use std::{fmt, str::FromStr};
 
 /// The version of what is below. Nodes whose versions differ would not exclude each other, so they
-/// refuse to run side by side: see `settings.rs`.
+/// refuse to run side by side: see `presence.rs`.
 pub(crate) const FORMAT: i32 = 1;
 
 /// What the server locks on for one name.
@@ -132,8 +132,8 @@ mod tests {
         let mutex = key(Space::Mutex, "workflow-instance:42");
         let numbers = [mutex.lock, mutex.wait, mutex.turn, mutex.rise];
         assert_eq!(numbers, four(b"lockwork/1/mutex/workflow-instance:42"));
-        assert_eq!(mutex.lock, 0);
-        assert_eq!(key(Space::Semaphore, "a").lock, 0);
+        assert_eq!(mutex.lock, 4_568_264_994_767_509_214);
+        assert_eq!(key(Space::Semaphore, "a").lock, -231_592_901_249_482_819);
     }
 
     #[test]
