@@ -3,6 +3,7 @@
 use crate::{errors::refused, open::PATIENCE, options::Options};
 use lockwork_core::lock::{Error, ErrorKind, Result, backend::keeper};
 use sqlx::{ConnectOptions, PgConnection};
+
 /// Runs `work` on a connection of its own. It lives on the keeper thread: whoever asks may come
 /// from a runtime that ends meanwhile.
 pub(crate) async fn on_a_connection<T, Work>(
@@ -21,7 +22,7 @@ where
         Ok(Ok(done)) => done,
         Ok(Err(_)) => Err(Error::new(
             ErrorKind::Unavailable,
-            "PostgreSQL did not answer in time",
+            "PostgreSQL did not answer in time: check the network, and whether it is overloaded",
         )),
         Err(error) => Err(Error::new(ErrorKind::Unexpected, "the keeper ended").because(error)),
     }

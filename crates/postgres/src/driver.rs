@@ -5,7 +5,7 @@ use lockwork_core::lock::{
     Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE,
 };
 use sqlx::postgres::PgConnectOptions;
-use std::time::Duration;
+use std::{fs::File, str::FromStr, time::Duration};
 use url::Url;
 
 /// Finds a database of locks by URL: `postgres://app@db.example.com/app`.
@@ -20,7 +20,8 @@ use url::Url;
 /// | `tokens` | whether grants have tokens; `false` needs no schema | `true` |
 /// | `compat` | `medallion` to share locks with .NET's DistributedLock | `none` |
 /// | `sslmode` | `verify-full`, `verify-ca`, `require`, `prefer`, `allow`, `disable` | `prefer` to this machine, else `verify-full` |
-/// | `sslrootcert`, `sslcert`, `sslkey` | files: the authority to trust, our certificate and its key | those of the system; none |
+/// | `sslrootcert` | a file: the authority to trust besides those of the system; `require` is `verify-ca` with it, and no `sslmode` is `verify-full` | |
+/// | `sslcert`, `sslkey` | files: our certificate and its key | none |
 pub const DRIVER: Driver = Driver {
     schemes: &["postgres", "postgresql"],
     connect: |url| Box::pin(connect(url)),
@@ -32,57 +33,86 @@ async fn connect(url: Url) -> Result<Locks> {
 }
 
 fn read(url: &Url) -> Result<(Options, Duration)> {
+    let server = server(url)?;
     let mut query = Query::of(url)?;
-    let connect = encryption(server(url)?, &mut query)?;
+    let connect = encryption(server, &mut query)?;
     let tenure = query.duration("tenure")?.unwrap_or(DEFAULT_TENURE);
     let mut options = Options::new(connect);
     if let Some(lease) = query.duration("lease")? {
         options = options.lease(lease);
     }
-    if let Some(quota) = query.option("quota")? {
+    if let Some(quota) = value(&mut query, "quota", "a number")? {
         options = options.quota(quota);
     }
-    if let Some(capacity) = query.option("capacity")? {
+    if let Some(capacity) = value(&mut query, "capacity", "a number")? {
         options = options.capacity(capacity);
     }
     if let Some(schema) = query.option::<String>("schema")? {
         options = options.schema(schema);
     }
-    if let Some(tokens) = query.option("tokens")? {
+    if let Some(tokens) = value(&mut query, "tokens", "`true` or `false`")? {
         options = options.tokens(tokens);
     }
-    if let Some(compat) = query.option("compat")? {
+    if let Some(compat) = value(&mut query, "compat", "`none` or `medallion`")? {
         options = options.compat(compat);
     }
     query.finish()?;
     Ok((options, tenure))
 }
 
+/// An option, whose values the error names if it has another.
+fn value<T: FromStr>(query: &mut Query, key: &'static str, values: &str) -> Result<Option<T>> {
+    query.option(key).map_err(|_| {
+        let message = format!("{key} is {values}");
+        Error::new(ErrorKind::Invalid, message).with("option", key)
+    })
+}
+
 /// Where the server is, and as whom to go there.
 fn server(url: &Url) -> Result<PgConnectOptions> {
+    // Without the driver's own words, which could repeat what is wrong: a password, say.
+    let wrong = || {
+        let message = "this is not a URL of a PostgreSQL database: write \
+                       postgres://user:password@host:5432/database, and in a password %40 for an @, \
+                       %2F for a /, %3F for a ? and %23 for a #";
+        Error::new(ErrorKind::Invalid, message)
+    };
+    // The end of a password is an option then, or a database.
+    let rest = [Some(url.path()), url.query()];
+    if url.fragment().is_some() || rest.iter().flatten().any(|part| part.contains('@')) {
+        return Err(wrong());
+    }
     let mut plain = url.clone();
     plain.set_query(None);
-    plain.set_fragment(None);
-    // Without the driver's own words, which could repeat what is wrong: a password, say.
-    plain.as_str().parse().map_err(|_| {
-        let message = "this is not a URL of a PostgreSQL database: write \
-                       postgres://user:password@host:5432/database, and %40 for an @ in it";
-        Error::new(ErrorKind::Invalid, message)
-    })
+    plain.as_str().parse().map_err(|_| wrong())
 }
 
 fn encryption(mut connect: PgConnectOptions, query: &mut Query) -> Result<PgConnectOptions> {
     let asked: Option<String> = query.option("sslmode")?;
-    let mode = tls::mode(&connect, asked.as_deref())?;
+    let authority = file(query, "sslrootcert")?;
+    let mode = tls::mode(&connect, asked.as_deref(), authority.is_some())?;
     connect = connect.ssl_mode(mode);
-    if let Some(file) = query.option::<String>("sslrootcert")? {
+    if let Some(file) = authority {
         connect = connect.ssl_root_cert(file);
     }
-    if let Some(file) = query.option::<String>("sslcert")? {
+    if let Some(file) = file(query, "sslcert")? {
         connect = connect.ssl_client_cert(file);
     }
-    if let Some(file) = query.option::<String>("sslkey")? {
+    if let Some(file) = file(query, "sslkey")? {
         connect = connect.ssl_client_key(file);
     }
     Ok(connect)
+}
+
+/// A file that can be read: the driver would say of another that the server is out of reach.
+fn file(query: &mut Query, key: &'static str) -> Result<Option<String>> {
+    let named: Option<String> = query.option(key)?;
+    let opened = named.as_ref().map(File::open).transpose();
+    opened.map_err(|error| {
+        let message = "this option of the URL names a file that cannot be read: check its path, \
+                       and who may read it";
+        let refused = Error::new(ErrorKind::Invalid, message).with("option", key);
+        refused.because(error)
+    })?;
+    Ok(named)
 }

@@ -15,34 +15,74 @@ fn meaning(error: &sqlx::Error) -> (ErrorKind, &'static str) {
     use sqlx::Error as E;
     match error {
         E::Database(error) => by_code(&error.code().unwrap_or_default()),
-        E::Tls(_) => (
-            ErrorKind::Denied,
-            "the server's certificate does not hold: name its authority with sslrootcert=FILE, \
-             connect by the name it was issued to, or renew it",
-        ),
-        E::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => (
-            ErrorKind::Denied,
-            "the server's certificate does not hold: name its authority with sslrootcert=FILE, \
-             connect by the name it was issued to, or renew it",
-        ),
+        E::Tls(error) => of_tls(&error.to_string()),
+        E::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            of_handshake(&error.to_string())
+        }
         E::Io(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed => (
             ErrorKind::Unavailable,
             "the PostgreSQL server cannot be reached: check host and port, and whether it runs",
         ),
         E::Configuration(_) => (
             ErrorKind::Invalid,
-            "the options for connecting to PostgreSQL cannot be used: check certificates and keys",
+            "our certificate or its key cannot be used: give both, sslcert and sslkey, in PEM",
         ),
-        E::Protocol(_) | E::Decode(_) | E::ColumnDecode { .. } => (
-            ErrorKind::Unavailable,
-            "what answers there is no PostgreSQL server: check host and port",
-        ),
+        E::Protocol(_) | E::Decode(_) | E::ColumnDecode { .. } => stranger(),
         _ => (
             ErrorKind::Unexpected,
             "PostgreSQL answered with something lockwork does not know: report it",
         ),
     }
 }
+
+/// Before the handshake. The driver has no types for what it says here; the suite has both servers.
+fn of_tls(text: &str) -> (ErrorKind, &'static str) {
+    match text.contains("does not support TLS") {
+        true => (
+            ErrorKind::Denied,
+            "the server has no TLS, and sslmode asks for it (as it does unless said otherwise, for \
+             a server on another machine): turn it on there, or say sslmode=disable",
+        ),
+        false => (
+            ErrorKind::Invalid,
+            "TLS cannot be set up: check host, sslrootcert, sslcert and sslkey",
+        ),
+    }
+}
+
+/// In the handshake, in the words of `rustls`.
+fn of_handshake(text: &str) -> (ErrorKind, &'static str) {
+    if text.starts_with("invalid peer certificate") {
+        return (
+            ErrorKind::Denied,
+            "the server's certificate does not hold: name its authority with sslrootcert=FILE, \
+             connect by the name it was issued to, or renew it",
+        );
+    }
+    match text.starts_with("received fatal alert") {
+        true => (
+            ErrorKind::Denied,
+            "the server ended the TLS handshake: check sslcert and sslkey, and which versions of \
+             TLS it speaks",
+        ),
+        false => stranger(),
+    }
+}
+
+const fn stranger() -> (ErrorKind, &'static str) {
+    (
+        ErrorKind::Unavailable,
+        "what answers there is no PostgreSQL server: check host and port",
+    )
+}
+
+/// Whether the role may not do what it asked for.
+pub(crate) fn is_lack_of_rights(error: &sqlx::Error) -> bool {
+    let error = error.as_database_error();
+    error.is_some_and(|error| error.code().is_some_and(|code| code == LACK_OF_RIGHTS))
+}
+
+const LACK_OF_RIGHTS: &str = "42501";
 
 /// By SQLSTATE, or by its class.
 fn by_code(code: &str) -> (ErrorKind, &'static str) {
@@ -55,9 +95,10 @@ fn by_code(code: &str) -> (ErrorKind, &'static str) {
             ErrorKind::Invalid,
             "there is no such database: create it, or name another after the slash of the URL",
         ),
-        "42501" => (
+        LACK_OF_RIGHTS => (
             ErrorKind::Denied,
-            "the role lacks a right: grant it what `lockwork doctor` names",
+            "the role lacks a right: GRANT it CONNECT on the database, USAGE on the schema of \
+             lockwork, and USAGE, SELECT, UPDATE on the sequence in it",
         ),
         "42P01" | "3F000" => (
             ErrorKind::Denied,

@@ -22,6 +22,10 @@ use tokio::sync::OnceCell;
 /// How long getting in may take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long to try again while the server has no room or refuses connections: it may be starting.
+/// The rest of the patience is for asking why.
+const TRYING: Duration = Duration::from_secs(3);
+
 /// The first version with `idle_session_timeout` and `client_connection_check_interval`.
 const OLDEST: i32 = 140_000;
 
@@ -74,13 +78,15 @@ impl Opener {
     async fn listener(&self) -> Result<PgListener> {
         let pool = PgPoolOptions::new()
             .max_connections(1)
-            .acquire_timeout(PATIENCE)
+            .acquire_timeout(TRYING)
             .idle_timeout(None)
             .max_lifetime(None)
             .test_before_acquire(false)
             .connect_lazy_with(self.options.connect.clone());
-        let listener = PgListener::connect_with(&pool).await;
-        let mut listener = listener.map_err(refused)?;
+        let mut listener = match PgListener::connect_with(&pool).await {
+            Err(error @ sqlx::Error::PoolTimedOut) => return Err(self.why(error).await),
+            other => other.map_err(refused)?,
+        };
         listener.ignore_pool_close_event(true);
         listener.eager_reconnect(false);
         // It would connect anew without a word, and its locks would be gone. From a closed pool it
@@ -88,6 +94,27 @@ impl Opener {
         drop(pool.close());
         Ok(listener)
     }
+
+    /// Why it took too long, which the driver's pool keeps to itself.
+    async fn why(&self, too_long: sqlx::Error) -> Error {
+        match self.options.connect.connect().await {
+            Err(error) => refused(error),
+            Ok(connection) => {
+                settings::close(connection).await;
+                refused(too_long)
+            }
+        }
+    }
+}
+
+/// Refuses a server that is too old.
+fn refuse_old(version: i32) -> Result<()> {
+    if version >= OLDEST {
+        return Ok(());
+    }
+    let message = "this PostgreSQL is too old to free the locks of a process that is frozen: use \
+                   version 14 or later";
+    Err(Error::new(ErrorKind::Denied, message).with("server_version_num", version))
 }
 
 /// How many locks the server has room for; refuses one that is too old, or not the primary.
@@ -97,12 +124,7 @@ async fn room(connection: &mut PgConnection) -> Result<usize> {
         (current_setting('max_connections')::int8 \
          + current_setting('max_prepared_transactions')::int8)";
     let row = connection.fetch_one(raw_sql(text)).await.map_err(refused)?;
-    let version: i32 = row.try_get(0).map_err(refused)?;
-    if version < OLDEST {
-        let message = "this PostgreSQL is too old to free the locks of a process that is frozen: \
-                       use version 14 or later";
-        return Err(Error::new(ErrorKind::Denied, message).with("server_version_num", version));
-    }
+    refuse_old(row.try_get(0).map_err(refused)?)?;
     let is_standby: bool = row.try_get(1).map_err(refused)?;
     if is_standby {
         return Err(standby());
@@ -135,5 +157,21 @@ impl Open for Opener {
 
     fn quota(&self) -> usize {
         self.quota.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// There is none to be had for the suite.
+    #[test]
+    fn a_server_that_is_too_old_is_told_what_is_not() {
+        let error = refuse_old(130_014).expect_err("13.14 is too old");
+        assert_eq!(error.kind(), ErrorKind::Denied);
+        let text = error.to_string();
+        assert!(text.contains("use version 14 or later"), "{text}");
+        assert!(text.contains("server_version_num=130014"), "{text}");
+        assert!(refuse_old(OLDEST).is_ok());
     }
 }

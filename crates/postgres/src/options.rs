@@ -23,6 +23,9 @@ const LEASE: Duration = Duration::from_secs(15);
 /// A shorter one would end by a hiccup of the network.
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);
 
+/// `idle_session_timeout` is a number of milliseconds in 31 bits.
+const LONGEST_LEASE: Duration = Duration::from_hours(24 * 24);
+
 impl Options {
     /// A database that is reached as `connect` says.
     #[must_use]
@@ -91,31 +94,46 @@ impl Options {
     /// # Errors
     /// [`Unavailable`](ErrorKind::Unavailable) if the server cannot be reached within five seconds,
     /// [`Denied`](ErrorKind::Denied) if it refuses us or is one on which locks would not hold: a
-    /// standby, or behind a pooler in transaction mode. The sentence says what to do.
+    /// standby, or behind a pooler in transaction mode; [`Invalid`](ErrorKind::Invalid) if an option
+    /// is wrong or there is no such database. The sentence says what to do.
     pub async fn connect(self) -> Result<Postgres> {
         self.check()?;
         Postgres::connect_to(self).await
     }
 
     fn check(&self) -> Result<()> {
-        let is_fine = !self.schema.is_empty()
+        let is_schema = !self.schema.is_empty()
             && self.schema.len() <= 63
             && !self.schema.contains(['\0', '\'', '\\']);
-        if is_fine {
+        let message = if !is_schema {
+            "a schema has 1 to 63 bytes, and no quote, backslash or zero byte in it"
+        } else if self.lease > LONGEST_LEASE {
+            "a lease is at most 24 days, which is how far PostgreSQL counts"
+        } else if self.quota == Some(0) || self.capacity == 0 {
+            "quota and capacity are one at least"
+        } else {
             return Ok(());
-        }
-        let message = "a schema has 1 to 63 bytes, and no quote, backslash or zero byte in it";
+        };
         Err(Error::new(ErrorKind::Invalid, message))
     }
 
     pub(crate) fn quoted_schema(&self) -> String {
-        format!("\"{}\"", self.schema.replace('"', "\"\""))
+        quoted(&self.schema)
+    }
+
+    pub(crate) fn quoted_role(&self) -> String {
+        quoted(self.connect.get_username())
     }
 
     /// The sequence that tokens come from, as it stands in a statement.
     pub(crate) fn sequence(&self) -> String {
         format!("{}.token", self.quoted_schema())
     }
+}
+
+/// A name, as it stands in a statement.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// Without how to connect: there is a password in it.

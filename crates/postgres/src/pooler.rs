@@ -1,8 +1,8 @@
 //! Whether somebody between us and the server gives each transaction another connection.
 //!
-//! Such a pooler has one connection serve two clients by turns. So two connections of ours are
-//! compared: what one leaves behind on its session, the other must never find; and it must find it
-//! there itself, also while the other is in the middle of a transaction.
+//! Such a pooler has one connection serve two clients by turns. So two connections of ours leave a
+//! mark each on their session and then look by turns: each must find its own mark, also while the
+//! other is in the middle of a transaction.
 
 use crate::{
     errors::{pooled, refused},
@@ -14,13 +14,19 @@ use sqlx::{
 };
 use std::time::Duration;
 
-/// How often to compare. A pooler gives out the connection it got back last, so the first time
-/// shows it; other clients of the pooler may be in the way.
-const TIMES: usize = 3;
+/// How often to look. A pooler gives out the connection it got back last, so the first look shows
+/// it, unless another client of the pooler gets in the way.
+const TIMES: usize = 4;
 
 /// How long a statement may take while the other is in a transaction: a pooler may have one
 /// connection only.
 const ANSWER: Duration = Duration::from_secs(1);
+
+/// What is on the session that answers.
+const MARK: &str = "SELECT coalesce(current_setting('lockwork.mark', true), '')";
+
+/// The same at the beginning of a transaction.
+const BEGIN: &str = "BEGIN; SELECT coalesce(current_setting('lockwork.mark', true), '')";
 
 /// Refuses a pooler in transaction mode between us and the server that `one` is connected to.
 pub(crate) async fn refuse(one: &mut PgConnection, options: &PgConnectOptions) -> Result<()> {
@@ -38,26 +44,33 @@ pub(crate) async fn refuse(one: &mut PgConnection, options: &PgConnectOptions) -
 
 /// Whether both have a session of their own.
 async fn compare(one: &mut PgConnection, other: &mut PgConnection) -> Result<bool> {
+    let marks = (leave_mark(one).await?, leave_mark(other).await?);
     for _ in 0..TIMES {
-        let mark = format!("{:032x}", rand::random::<u128>());
-        let leave = format!("SELECT set_config('lockwork.mark', '{mark}', false)");
-        one.execute(raw_sql(AssertSqlSafe(leave)))
-            .await
-            .map_err(refused)?;
-        other.execute(raw_sql("BEGIN")).await.map_err(refused)?;
-        let found_there = mark_of(other).await?;
-        let found_here = tokio::time::timeout(ANSWER, mark_of(one)).await;
-        other.execute(raw_sql("COMMIT")).await.map_err(refused)?;
-        let is_own = found_here.is_ok_and(|found| found.is_ok_and(|found| found == mark));
-        if found_there == mark || !is_own {
+        // By turns: each asks right after the other has let go.
+        let before = mark_of(one, MARK).await?;
+        let others = mark_of(other, BEGIN).await?;
+        let meanwhile = tokio::time::timeout(ANSWER, mark_of(one, MARK)).await;
+        run(other, "COMMIT".to_owned()).await?;
+        let meanwhile = meanwhile.is_ok_and(|found| found.is_ok_and(|found| found == marks.0));
+        if before != marks.0 || others != marks.1 || !meanwhile {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-async fn mark_of(connection: &mut PgConnection) -> Result<String> {
-    let text = "SELECT coalesce(current_setting('lockwork.mark', true), '')";
+async fn leave_mark(connection: &mut PgConnection) -> Result<String> {
+    let mark = format!("{:032x}", rand::random::<u128>());
+    let leave = format!("SELECT set_config('lockwork.mark', '{mark}', false)");
+    run(connection, leave).await.map(|()| mark)
+}
+
+async fn mark_of(connection: &mut PgConnection, text: &'static str) -> Result<String> {
     let row = connection.fetch_one(raw_sql(text)).await.map_err(refused)?;
     row.try_get(0).map_err(refused)
+}
+
+async fn run(connection: &mut PgConnection, text: String) -> Result<()> {
+    let done = connection.execute(raw_sql(AssertSqlSafe(text))).await;
+    done.map(drop).map_err(refused)
 }
