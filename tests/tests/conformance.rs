@@ -26,6 +26,7 @@ fn main() -> std::process::ExitCode {
         Site::new("lease", standin::lease),
         Site::new("session", standin::session),
         Site::new("postgres", postgres::start),
+        Site::new("postgres-least", postgres::least),
     ];
     let args = libtest_mimic::Arguments::from_args();
     if !args.list {

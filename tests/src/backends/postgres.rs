@@ -1,5 +1,9 @@
 //! PostgreSQL: a real server, on which each case has a database of its own.
 
+mod least;
+
+pub use least::least;
+
 use crate::{BoxFuture, Harness, Promise, Residue, Started};
 use lockwork::{Locks, Result, postgres::Postgres};
 use sqlx::{
@@ -8,7 +12,7 @@ use sqlx::{
 };
 use std::{
     path::Path,
-    sync::{Arc, Mutex, Once},
+    sync::{Arc, Mutex, MutexGuard, Once},
     thread,
     time::Duration,
 };
@@ -19,8 +23,11 @@ const SERVER: &str = "LOCKWORK_POSTGRES_URL";
 struct Database {
     /// Of the server, with the right to make databases.
     server: PgConnectOptions,
+    /// As whom clients come.
+    client: PgConnectOptions,
     url: String,
     name: String,
+    least: bool,
 }
 
 /// Locks in a database of the server that `LOCKWORK_POSTGRES_URL` names.
@@ -28,26 +35,42 @@ struct Database {
 /// # Errors
 /// If no server is named, or it cannot be reached.
 pub fn start() -> Started {
+    started(false)
+}
+
+fn started(least: bool) -> Started {
     let url = std::env::var(SERVER)
         .map_err(|_| format!("{SERVER} names no server; `cargo xtask test` starts one"))?;
     let server: PgConnectOptions = url.parse().map_err(|_| format!("{SERVER} is no URL"))?;
-    let name = database(&server).map_err(|error| error.to_string())?;
+    let name = database(&server, least).map_err(|error| error.to_string())?;
     let (base, _) = url.rsplit_once('/').ok_or("a URL names a database")?;
+    let (client, url) = match least {
+        true => (least::client(&server), least::url(&server, &name)),
+        false => (server.clone(), format!("{base}/{name}")),
+    };
     Ok(Arc::new(Database {
+        client: client.database(&name),
         server,
-        url: format!("{base}/{name}"),
+        url,
         name,
+        least,
     }))
 }
 
-/// Those that a case has left: making one takes longer than most cases do.
-static LEFT: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// Those that a case has left, and whether they are for the least rights: making one takes longer
+/// than most cases do.
+static LEFT: Mutex<Vec<(String, bool)>> = Mutex::new(Vec::new());
+
+fn left() -> MutexGuard<'static, Vec<(String, bool)>> {
+    LEFT.lock().expect("no panic under this lock")
+}
 
 /// A database nobody uses.
-fn database(server: &PgConnectOptions) -> sqlx::Result<String> {
+fn database(server: &PgConnectOptions, least: bool) -> sqlx::Result<String> {
     static FIRST: Once = Once::new();
     FIRST.call_once(|| remove_those_of_the_dead(server));
-    if let Some(name) = LEFT.lock().expect("no panic under this lock").pop() {
+    let found = left().extract_if(.., |(_, is)| *is == least).next();
+    if let Some((name, _)) = found {
         return Ok(name);
     }
     let name = format!(
@@ -55,7 +78,11 @@ fn database(server: &PgConnectOptions) -> sqlx::Result<String> {
         std::process::id(),
         rand::random::<u32>()
     );
-    run(server, format!("CREATE DATABASE {name}")).map(|()| name)
+    run(server, format!("CREATE DATABASE {name}"))?;
+    if least {
+        least::prepare(server, &name)?;
+    }
+    Ok(name)
 }
 
 /// Removes what test programs left that have ended.
@@ -116,7 +143,7 @@ impl Database {
 impl Harness for Database {
     fn client(&self, tenure: Duration) -> BoxFuture<'_, Result<Locks>> {
         Box::pin(async move {
-            let postgres = Postgres::connect(self.server.clone().database(&self.name)).await?;
+            let postgres = Postgres::connect(self.client.clone()).await?;
             Ok(Locks::with_tenure(postgres, tenure))
         })
     }
@@ -169,10 +196,7 @@ impl Harness for Database {
 impl Drop for Database {
     fn drop(&mut self) {
         match run(&self.server, self.end_sessions()) {
-            Ok(()) => LEFT
-                .lock()
-                .expect("no panic under this lock")
-                .push(self.name.clone()),
+            Ok(()) => left().push((self.name.clone(), self.least)),
             Err(error) => eprintln!("{} is not used again: {error}", self.name),
         }
     }
