@@ -6,9 +6,10 @@ use crate::{
     open::{Opener, PATIENCE},
 };
 use lockwork_core::lock::{
-    Capability, Error, ErrorKind, Guarantee, Holders, Info, LockId, Report, Request, Result, Scope,
+    Capability, Deadline, Error, ErrorKind, Guarantee, Holders, Info, LockId, Mode, Name, Report,
+    Request, Result, Scope,
     backend::{
-        Backend, Owned, keeper,
+        Backend, Hold, Owned, keeper,
         session::{self, Pool, SessionHold},
     },
 };
@@ -62,14 +63,26 @@ impl Postgres {
         match looked.await {
             Ok(Ok(safe)) => {
                 safe?;
-                pool.warm_up()?;
-                Ok(Self { pool })
+                let postgres = Self { pool };
+                postgres.try_out().await?;
+                Ok(postgres)
             }
             Ok(Err(_)) => Err(Error::new(
                 ErrorKind::Unavailable,
                 "the PostgreSQL server does not answer: check host and port, and the network",
             )),
             Err(error) => Err(Error::new(ErrorKind::Unexpected, "the keeper ended").because(error)),
+        }
+    }
+
+    /// Takes a lock and gives it back: so rights that are missing are told of now, and whoever asks
+    /// first need not wait for a connection.
+    async fn try_out(&self) -> Result<()> {
+        let name = Name::new(&format!("lockwork/try-out/{:032x}", rand::random::<u128>()))?;
+        let request = Request::new(name, Mode::Exclusive, Deadline::Now);
+        match self.pool.acquire(request).await? {
+            Some(hold) => hold.release().await,
+            None => Ok(()),
         }
     }
 

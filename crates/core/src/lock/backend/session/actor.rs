@@ -3,6 +3,7 @@
 use super::{
     KeyOf, Open, Options, Session, Take,
     claims::Claim,
+    early::Early,
     link::SessionCell,
     rests::Rests,
     riders::{Giving, Rider, Riders, Taking},
@@ -43,18 +44,21 @@ pub(super) fn start<O: Open>(
     let link = Link::new(sender.clone(), cell.clone(), options.server_bears);
     let to_self = sender.downgrade();
     let run = async move {
+        let mut asks = Early::new(asks);
+        // Dropped before what was asked: whoever hears nothing asks again, and not here.
         let _ended = Ended(cell.clone());
-        let opened = tokio::time::timeout(options.patience, open.open(options.server_bears)).await;
-        let opened = opened.unwrap_or_else(|_| {
-            Err(Error::new(
-                ErrorKind::Unavailable,
-                "the server did not let us in in time",
-            ))
-        });
-        match opened {
-            Err(error) => refuse_all(&cell, asks, &error),
+        let opening = tokio::time::timeout(options.patience, open.open(options.server_bears));
+        let Some(opened) = asks.beside(opening).await else {
+            return;
+        };
+        match opened.unwrap_or_else(|_| Err(late())) {
+            Err(error) => {
+                cell.end(Loss::Disconnected);
+                asks.refuse_all(&error);
+            }
             Ok(session) => {
-                Actor {
+                let (early, asks) = asks.into_parts();
+                let mut actor = Actor {
                     session,
                     options,
                     cell,
@@ -66,34 +70,21 @@ pub(super) fn start<O: Open>(
                     waiters: Waiters::default(),
                     held: HashMap::new(),
                     idle_since: Instant::now(),
+                };
+                for ask in early {
+                    actor.admit_later(ask);
                 }
-                .serve()
-                .await;
+                actor.serve().await;
             }
         }
     };
     (link, run)
 }
 
-fn refuse_all<K: std::hash::Hash + Eq>(
-    cell: &SessionCell,
-    mut asks: mpsc::UnboundedReceiver<Ask<K>>,
-    error: &Error,
-) {
-    cell.end(Loss::Disconnected);
-    asks.close();
-    while let Ok(ask) = asks.try_recv() {
-        let takings = match ask {
-            Ask::Take(taking) => vec![taking],
-            Ask::Together(takings) => takings,
-            Ask::Give(_) | Ask::Again(_) | Ask::Leave(..) => continue,
-        };
-        for taking in takings {
-            // Before the answer: whoever reads it may ask again at once.
-            drop(taking.claim);
-            let _ = taking.reply.send(Err(error.clone()));
-        }
-    }
+/// Why there is no answer although the session may well be opened later.
+pub(super) fn late() -> Error {
+    let message = "the server did not let us in in time";
+    Error::new(ErrorKind::Unavailable, message)
 }
 
 pub(super) struct Actor<S: Session> {

@@ -22,6 +22,7 @@
 mod actor;
 mod asking;
 mod claims;
+mod early;
 mod hold;
 mod link;
 mod pool;

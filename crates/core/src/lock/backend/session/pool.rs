@@ -59,14 +59,6 @@ impl<O: Open> Pool<O> {
         &self.0.open
     }
 
-    /// Begins to open a session, if there is none: whoever asks first then need not wait for it.
-    ///
-    /// # Errors
-    /// As [`Pool::acquire`] if the quota is zero.
-    pub fn warm_up(&self) -> Result<()> {
-        self.0.session(self.0.options.server_bears, 1).map(drop)
-    }
-
     /// How many sessions are open or being opened. For tests and diagnosis.
     #[must_use]
     pub fn sessions(&self) -> usize {
