@@ -17,7 +17,8 @@ pub struct Taker {
 }
 
 impl Taker {
-    pub(crate) async fn start(program: &Path, url: &str) -> Self {
+    /// Starts `program`, the binary of this package, which connects to `url`.
+    pub async fn start(program: &Path, url: &str) -> Self {
         let mut child = Command::new(program)
             .arg(url)
             .stdin(Stdio::piped())

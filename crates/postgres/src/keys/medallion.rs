@@ -22,7 +22,7 @@ fn ascii(name: &str) -> Option<i64> {
         .bytes()
         .fold(0_u64, |bits, byte| bits << 7 | u64::from(byte));
     let rest = 64 - 7 * u32::try_from(name.len()).ok()?;
-    let ones = u64::MAX >> (65 - rest);
+    let ones = u64::MAX.checked_shr(65 - rest).unwrap_or(0);
     let bits = bits.checked_shl(rest).unwrap_or(0) | ones;
     Some(bits.cast_signed())
 }

@@ -132,8 +132,8 @@ mod tests {
         let mutex = key(Space::Mutex, "workflow-instance:42");
         let numbers = [mutex.lock, mutex.wait, mutex.turn, mutex.rise];
         assert_eq!(numbers, four(b"lockwork/1/mutex/workflow-instance:42"));
-        assert_eq!(mutex.lock, 0);
-        assert_eq!(key(Space::Semaphore, "a").lock, 0);
+        assert_eq!(mutex.lock, 4_568_264_994_767_509_214);
+        assert_eq!(key(Space::Semaphore, "a").lock, -231_592_901_249_482_819);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{
     rests::Rests,
 };
 use crate::lock::{
-    Error, ErrorKind, LockId, Request, Result,
+    Error, ErrorKind, Instant, LockId, Request, Result,
     backend::{Attempt, Hints, Hold, Owned, Shield, keeper, wait_for_grant},
 };
 use std::{
@@ -121,7 +121,9 @@ impl<O: Open> Inner<O> {
         let mut hints = self.hints.listen(&id);
         // A session may have ended between our choice and our request, or while we waited; once
         // more, then, on another.
-        for _ in 0..2 {
+        let mut unanswered = 0;
+        loop {
+            let asked_at = Instant::now();
             let Some(claim) = self.claims.claim(&take.key, take.mode) else {
                 return Ok(Attempt::Busy { again_in: None });
             };
@@ -133,8 +135,15 @@ impl<O: Open> Inner<O> {
                     None => Attempt::Busy { again_in: None },
                 });
             }
+            // Who waits may outlive many sessions.
+            if !take.waits || asked_at.elapsed() < self.options.patience {
+                unanswered += 1;
+            }
+            if unanswered == 2 {
+                let message = "the connection ended before it answered";
+                return Err(Error::new(ErrorKind::Unavailable, message));
+            }
         }
-        Err(unanswered())
     }
 
     async fn take_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Owned<HoldOf<O>>>>> {
