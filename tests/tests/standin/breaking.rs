@@ -4,9 +4,8 @@ use crate::{KINDS, LASTING, SOON, becomes, lasting, limited, nothing_stays, requ
 use lockwork::{Backend, Deadline, ErrorKind, Hold, Instant, Locks, Loss};
 use lockwork_conformance::standin::Server;
 use rand::RngExt;
-use std::{future::Future, time::Duration};
+use std::time::Duration;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt},
     task::JoinSet,
     time::{sleep, timeout},
 };

@@ -3,12 +3,7 @@
 use crate::{KINDS, OWNER, Raw, SOON, becomes, limited, nothing_stays, request};
 use lockwork::{Backend, Deadline, Hold};
 use lockwork_conformance::standin::{LeaseBackend, Server};
-use rand::RngExt;
-use std::future::Future;
-use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt},
-    task::JoinSet,
-};
+use tokio::task::JoinSet;
 
 #[tokio::test]
 async fn two_clients_exclude_each_other() {

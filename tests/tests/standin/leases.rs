@@ -3,12 +3,8 @@
 use crate::{KINDS, OWNER, Raw, SOON, becomes, limited, nothing_stays, request};
 use lockwork::{Backend, Deadline, Hold, Locks, Loss};
 use lockwork_conformance::standin::{LeaseBackend, Server};
-use rand::RngExt;
-use std::{future::Future, time::Duration};
-use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt},
-    time::sleep,
-};
+use std::time::Duration;
+use tokio::time::sleep;
 
 #[tokio::test]
 async fn a_lease_runs_out_by_the_clock_of_the_server_after_that_of_its_holder() {

@@ -6,9 +6,8 @@ mod leases;
 mod sessions;
 mod upgrading;
 
-use lockwork::{Backend, Deadline, Hold, Instant, Locks, Mode, Name, Request};
+use lockwork::{Deadline, Instant, Locks, Mode, Name, Request};
 use lockwork_conformance::standin::{LeaseBackend, Server, SessionBackend};
-use rand::RngExt;
 use std::{future::Future, time::Duration};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},

@@ -3,12 +3,8 @@
 use crate::{Raw, SOON, becomes, limited, request};
 use lockwork::{Backend, Deadline, ErrorKind, Hold, Loss, Registry};
 use lockwork_conformance::standin::{LEASE, SESSION, Server, SessionBackend};
-use rand::RngExt;
-use std::{future::Future, time::Duration};
-use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt},
-    time::sleep,
-};
+use std::time::Duration;
+use tokio::time::sleep;
 
 #[tokio::test]
 async fn a_session_is_never_in_its_own_way_but_in_that_of_others() {

@@ -1,14 +1,9 @@
 //! Upgrades.
 
-use crate::{KINDS, LASTING, limited, nothing_stays, request};
-use lockwork::{Backend, Hold};
+use crate::{KINDS, LASTING, limited, nothing_stays};
 use lockwork_conformance::standin::Server;
-use rand::RngExt;
-use std::{future::Future, time::Duration};
-use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt},
-    time::{sleep, timeout},
-};
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
 
 #[tokio::test]
 async fn an_upgrade_waits_for_readers_and_keeps_new_ones_out() {
