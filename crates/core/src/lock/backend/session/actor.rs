@@ -66,6 +66,7 @@ pub(super) fn start<O: Open>(
                     waiters: Waiters::default(),
                     held: HashMap::new(),
                     idle_since: Instant::now(),
+                    asked_at: Instant::now(),
                 }
                 .serve()
                 .await;
@@ -110,6 +111,8 @@ pub(super) struct Actor<S: Session> {
     pub(super) waiters: Waiters<S::Key>,
     pub(super) held: HashMap<S::Key, Vec<Claim<S::Key>>>,
     pub(super) idle_since: Instant,
+    /// When the server was last asked for anything.
+    asked_at: Instant,
 }
 
 /// A driver that panics ends its session: guards hear of it before the connection and the claims
@@ -139,7 +142,7 @@ enum Event<K: std::hash::Hash + Eq> {
     Freed(K),
     /// It is time to try again for all who wait.
     Again,
-    /// Nothing was asked for a while: time to prove that the connection lives.
+    /// The server was not asked for a while: time to prove that the connection lives.
     Ping,
 }
 
@@ -220,7 +223,8 @@ impl<S: Session> Actor<S> {
             () = clock::nap_until(runs_out.unwrap_or(linger_over)), if runs_out.is_some() => {
                 Err(Some((Loss::Expired, Error::new(ErrorKind::Unavailable, "no news in time"))))
             }
-            () = tokio::time::sleep(self.options.ping_every) => Ok(Event::Ping),
+            // Counted from the last round trip: what is heard meanwhile proves nothing to the server.
+            () = clock::sleep_until(self.asked_at + self.options.ping_every) => Ok(Event::Ping),
         }
     }
 
@@ -232,6 +236,7 @@ impl<S: Session> Actor<S> {
             self.idle_since = Instant::now();
         }
         let sent_at = Instant::now();
+        self.asked_at = sent_at;
         let end_at = self.give_up_at(sent_at);
         match tokio::time::timeout(end_at.remaining(), self.session.exchange(&batch)).await {
             Ok(Ok(answer)) if !self.is_too_late() => {
