@@ -31,8 +31,8 @@ impl<K: Hash + Eq + Clone> Waiters<K> {
     }
 
     /// When to try for all of them again; `None` if nobody waits.
-    pub(super) fn again_at(&self) -> Option<Instant> {
-        self.again_at.filter(|_| !self.is_empty())
+    pub(super) const fn again_at(&self) -> Option<Instant> {
+        self.again_at
     }
 
     fn add(&mut self, taking: Taking<K>) {
@@ -42,7 +42,9 @@ impl<K: Hash + Eq + Clone> Waiters<K> {
 
     /// Those who wait for `key`, and not any more.
     fn of(&mut self, key: &K) -> Vec<Taking<K>> {
-        self.by_key.remove(key).unwrap_or_default()
+        let waiting = self.by_key.remove(key).unwrap_or_default();
+        self.forget_the_time();
+        waiting
     }
 
     fn all(&mut self) -> Vec<Taking<K>> {
@@ -60,7 +62,13 @@ impl<K: Hash + Eq + Clone> Waiters<K> {
         if waiting.is_empty() {
             self.by_key.remove(key);
         }
+        self.forget_the_time();
         Some(found)
+    }
+
+    /// Whoever is the first to wait again does so for the whole time.
+    fn forget_the_time(&mut self) {
+        self.again_at = self.again_at.filter(|_| !self.by_key.is_empty());
     }
 }
 
