@@ -5,7 +5,7 @@ use super::{
     claims::Claim,
     link::SessionCell,
     rests::Rests,
-    riders::{Giving, Rider, Riders, Taking},
+    riders::{Giving, Rider, Riders, Taking, Ticket},
     waiters::Waiters,
 };
 use crate::lock::{Error, ErrorKind, Instant, Loss, Result, clock};
@@ -27,7 +27,7 @@ pub(super) enum Ask<K: std::hash::Hash + Eq> {
     /// Somebody let go of this.
     Again(K),
     /// The one with this ticket does not wait any more.
-    Leave(K, u64),
+    Leave(K, Ticket),
 }
 
 pub(super) type Reply<K> = oneshot::Sender<Result<Option<Granted<K>>>>;
@@ -67,6 +67,7 @@ pub(super) fn start<O: Open>(
                     held: HashMap::new(),
                     idle_since: Instant::now(),
                     asked_at: Instant::now(),
+                    has_failed: false,
                 }
                 .serve()
                 .await;
@@ -113,6 +114,8 @@ pub(super) struct Actor<S: Session> {
     pub(super) idle_since: Instant,
     /// When the server was last asked for anything.
     asked_at: Instant,
+    /// Whether that failed.
+    has_failed: bool,
 }
 
 /// A driver that panics ends its session: guards hear of it before the connection and the claims
@@ -176,8 +179,9 @@ impl<S: Session> Actor<S> {
         self.end(end);
     }
 
+    /// Who left is told of at once; after a failure, with whatever comes next.
     fn has_nothing_to_send(&self) -> bool {
-        self.pending.is_empty() && self.leaves.is_empty()
+        self.pending.is_empty() && (self.leaves.is_empty() || self.has_failed)
     }
 
     /// Takes in what is asked, for one of the next round trips.
@@ -187,7 +191,7 @@ impl<S: Session> Actor<S> {
             Ask::Give(giving) => self.pending.push_back(Rider::Give(giving)),
             Ask::Together(takings) => self.pending.extend(takings.into_iter().map(Rider::Take)),
             Ask::Again(key) => self.again(&key),
-            Ask::Leave(key, ticket) => self.leave(&key, ticket),
+            Ask::Leave(key, ticket) => self.leave(&key, &ticket),
         }
     }
 
@@ -240,6 +244,7 @@ impl<S: Session> Actor<S> {
         let end_at = self.give_up_at(sent_at);
         match tokio::time::timeout(end_at.remaining(), self.session.exchange(&batch)).await {
             Ok(Ok(answer)) if !self.is_too_late() => {
+                self.has_failed = false;
                 self.cell.heard_of(sent_at, self.options.server_bears);
                 self.settle(riders, answer, sent_at.elapsed())
             }
@@ -247,8 +252,8 @@ impl<S: Session> Actor<S> {
                 let cleaned = self.session.clean_up(&batch);
                 match tokio::time::timeout(end_at.remaining(), cleaned).await {
                     Ok(Ok(())) => {
-                        self.settle_gives(riders.gives);
-                        self.fail_takes(riders.takes, &error);
+                        self.has_failed = true;
+                        self.fail(riders, &error);
                         Ok(())
                     }
                     _ => Err(self.ends_with(riders, error)),

@@ -4,13 +4,10 @@ use super::{
     Take,
     actor::{Ask, Granted, Link},
     claims::Claim,
-    riders::Taking,
+    riders::{Taking, Ticket},
 };
 use crate::lock::{Deadline, Result, Token, backend::Listener};
-use std::{
-    hash::Hash,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::hash::Hash;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +17,7 @@ pub(super) struct Asked<K: Eq + Hash> {
     session: Link<K>,
     key: K,
     waits: bool,
-    ticket: u64,
+    ticket: Ticket,
     answer: oneshot::Receiver<Result<Option<Granted<K>>>>,
 }
 
@@ -42,21 +39,19 @@ impl<K: Eq + Hash + Clone + Send + Sync> Asked<K> {
         take: Take<K>,
         claim: Option<Claim<K>>,
     ) -> (Taking<K>, Self) {
-        static TICKETS: AtomicU64 = AtomicU64::new(0);
         let (reply, answer) = oneshot::channel();
         let asked = Self {
             session: session.clone(),
             key: take.key.clone(),
             waits: take.waits,
-            ticket: TICKETS.fetch_add(1, Ordering::Relaxed),
+            ticket: Ticket::default(),
             answer,
         };
         let taking = Taking {
             take,
             claim,
             reply,
-            ticket: asked.ticket,
-            kept: false,
+            ticket: asked.ticket.clone(),
         };
         (taking, asked)
     }
@@ -100,7 +95,8 @@ impl<K: Eq + Hash + Clone + Send + Sync> Asked<K> {
         let answer = match answer {
             Some(answer) => answer,
             None => {
-                self.session.ask(Ask::Leave(self.key.clone(), self.ticket));
+                self.session
+                    .ask(Ask::Leave(self.key.clone(), self.ticket.clone()));
                 self.answer.await
             }
         };

@@ -3,7 +3,7 @@
 use super::{
     Session,
     actor::Actor,
-    riders::{Rider, Taking},
+    riders::{Rider, Taking, Ticket},
 };
 use crate::lock::Instant;
 use std::{collections::HashMap, hash::Hash};
@@ -55,9 +55,16 @@ impl<K: Hash + Eq + Clone> Waiters<K> {
             .collect()
     }
 
-    fn remove(&mut self, key: &K, ticket: u64) -> Option<Taking<K>> {
+    /// Whether somebody who waits for `key` is so.
+    pub(super) fn any(&self, key: &K, is_so: impl Fn(&Taking<K>) -> bool) -> bool {
+        self.by_key
+            .get(key)
+            .is_some_and(|waiting| waiting.iter().any(is_so))
+    }
+
+    fn remove(&mut self, key: &K, ticket: &Ticket) -> Option<Taking<K>> {
         let waiting = self.by_key.get_mut(key)?;
-        let at = waiting.iter().position(|taking| taking.ticket == ticket)?;
+        let at = waiting.iter().position(|taking| taking.ticket.is(ticket))?;
         let found = waiting.swap_remove(at);
         if waiting.is_empty() {
             self.by_key.remove(key);
@@ -74,8 +81,7 @@ impl<K: Hash + Eq + Clone> Waiters<K> {
 
 impl<S: Session> Actor<S> {
     /// Keeps one that was refused.
-    pub(super) fn keep(&mut self, mut taking: Taking<S::Key>) {
-        taking.kept = true;
+    pub(super) fn keep(&mut self, taking: Taking<S::Key>) {
         self.waiters.add(taking);
         let again_at = Instant::now() + self.options.pace.most;
         self.waiters.again_at.get_or_insert(again_at);
@@ -96,10 +102,10 @@ impl<S: Session> Actor<S> {
     }
 
     /// Somebody does not wait any more.
-    pub(super) fn leave(&mut self, key: &S::Key, ticket: u64) {
+    pub(super) fn leave(&mut self, key: &S::Key, ticket: &Ticket) {
         let left = self.waiters.remove(key, ticket).or_else(|| {
             let is_it =
-                |rider: &Rider<_>| matches!(rider, Rider::Take(taking) if taking.ticket == ticket);
+                |rider: &Rider<_>| matches!(rider, Rider::Take(taking) if taking.ticket.is(ticket));
             match self.pending.remove(self.pending.iter().position(is_it)?) {
                 Some(Rider::Take(taking)) => Some(taking),
                 _ => None,
