@@ -21,6 +21,19 @@ pub(super) struct Asked<K: Eq + Hash> {
     answer: oneshot::Receiver<Result<Option<Granted<K>>>>,
 }
 
+/// What became of a request.
+#[derive(Debug)]
+pub(super) enum Answered {
+    /// With its token.
+    Granted(Option<Token>),
+    Refused,
+    /// The session ended before, and took what it may have granted with it.
+    Over {
+        /// It had answered once, and the request waited.
+        waited: bool,
+    },
+}
+
 /// Asks `session` for one.
 pub(super) fn asking<K: Eq + Hash + Clone + Send + Sync>(
     session: &Link<K>,
@@ -63,15 +76,16 @@ impl<K: Eq + Hash + Clone + Send + Sync> Asked<K> {
     }
 
     /// Waits for the answer until the deadline passes or whoever asked has `left`, and then tells
-    /// the session, which answers at once. The answer holds the token of a grant.
+    /// the session, which answers at once.
     pub(super) async fn wait(
         mut self,
         deadline: Deadline,
         left: &CancellationToken,
         hints: &mut Listener,
-    ) -> Result<Option<Option<Option<Token>>>> {
+    ) -> Result<Answered> {
         if !self.waits {
-            return answered(self.answer.await);
+            let answer = self.answer.await;
+            return answered(answer, &self.ticket);
         }
         let (mut answer, mut waits) = (None, true);
         while waits && answer.is_none() {
@@ -100,15 +114,19 @@ impl<K: Eq + Hash + Clone + Send + Sync> Asked<K> {
                 self.answer.await
             }
         };
-        answered(answer)
+        answered(answer, &self.ticket)
     }
 }
 
 fn answered<K: Eq + Hash>(
     answer: Result<Result<Option<Granted<K>>>, oneshot::error::RecvError>,
-) -> Result<Option<Option<Option<Token>>>> {
-    match answer {
-        Err(_) => Ok(None),
-        Ok(answer) => Ok(Some(answer?.map(Granted::accept))),
-    }
+    ticket: &Ticket,
+) -> Result<Answered> {
+    let Ok(answer) = answer else {
+        let waited = ticket.is_kept();
+        return Ok(Answered::Over { waited });
+    };
+    Ok(answer?.map_or(Answered::Refused, |granted| {
+        Answered::Granted(granted.accept())
+    }))
 }

@@ -2,7 +2,7 @@
 
 use super::{
     KeyOf, Open, Options, SessionHold, Take, actor,
-    asking::{Asked, asking},
+    asking::{Answered, Asked, asking},
     claims::{Claim, Claims},
     link::Link,
     rests::Rests,
@@ -121,20 +121,26 @@ impl<O: Open> Inner<O> {
         let mut hints = self.hints.listen(&id);
         // A session may have ended between our choice and our request, or while we waited; once
         // more, then, on another.
+        let mut has_waited = false;
         for _ in 0..2 {
             let Some(claim) = self.claims.claim(&take.key, take.mode) else {
                 return Ok(Attempt::Busy { again_in: None });
             };
             let session = self.session(self.bears(request), 1)?;
             let asked = asking(&session, take.clone(), Some(claim));
-            if let Some(granted) = asked.wait(request.deadline, left, &mut hints).await? {
-                return Ok(match granted {
-                    Some(granted) => Attempt::Granted(self.hold(session, &id, take, granted)),
-                    None => Attempt::Busy { again_in: None },
-                });
+            match asked.wait(request.deadline, left, &mut hints).await? {
+                Answered::Granted(token) => {
+                    return Ok(Attempt::Granted(self.hold(session, &id, take, token)));
+                }
+                Answered::Refused => return Ok(Attempt::Busy { again_in: None }),
+                Answered::Over { waited } => has_waited = waited,
             }
         }
-        Err(unanswered())
+        // A server that answers between breaks is there; it is asked again, after a pause.
+        match has_waited {
+            true => Ok(Attempt::Busy { again_in: None }),
+            false => Err(unanswered()),
+        }
     }
 
     async fn take_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Owned<HoldOf<O>>>>> {
