@@ -10,6 +10,7 @@ use super::{
 use crate::lock::{
     Error, ErrorKind, LockId, Request, Result,
     backend::{Attempt, Hints, Hold, Owned, Shield, keeper, wait_for_grant},
+    clock,
 };
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -113,9 +114,13 @@ impl<O: Open> Inner<O> {
         };
         let rest = self.rests.until(&take.key).filter(|_| take.waits);
         if let Some(until) = rest {
-            tokio::select! {
-                () = crate::lock::clock::sleep_until(until) => {}
-                () = left.cancelled() => return Ok(Attempt::Busy { again_in: None }),
+            let rested = request.deadline.wait_for(clock::sleep_until(until));
+            let goes_on = tokio::select! {
+                rested = rested => rested.is_some(),
+                () = left.cancelled() => false,
+            };
+            if !goes_on {
+                return Ok(Attempt::Busy { again_in: None });
             }
         }
         let mut hints = self.hints.listen(&id);
