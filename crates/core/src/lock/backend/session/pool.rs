@@ -4,12 +4,12 @@ use super::{
     KeyOf, Open, Options, SessionHold, Take, actor,
     asking::{Answered, Asked, asking},
     claims::{Claim, Claims},
-    link::Link,
+    link::{Granted, Link},
     rests::Rests,
 };
 use crate::lock::{
     Error, ErrorKind, LockId, Request, Result,
-    backend::{Attempt, Hints, Hold, Owned, Shield, keeper, wait_for_grant},
+    backend::{Attempt, Hints, Owned, Shield, keeper, wait_for_grant},
     clock,
 };
 use std::{
@@ -94,7 +94,13 @@ impl<O: Open> Pool<O> {
     /// Dropping this leaves nothing held.
     pub async fn try_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Owned<HoldOf<O>>>>> {
         let inner = self.0.clone();
-        Shield::new(async move { inner.take_all(requests).await }).await
+        let (granted, _counted) = Shield::new(async move {
+            // As in `wait_for_grant`: whoever waits for releases waits for what may need some.
+            let counted: Vec<_> = requests.iter().map(|one| one.releases.count()).collect();
+            (inner.take_all(&requests).await, counted)
+        })
+        .await;
+        granted
     }
 }
 
@@ -148,36 +154,57 @@ impl<O: Open> Inner<O> {
         }
     }
 
-    async fn take_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Owned<HoldOf<O>>>>> {
-        let Some(bears) = requests.iter().map(|request| self.bears(request)).min() else {
-            return Ok(Some(Vec::new()));
-        };
-        let Some(claimed) = self.claim_all(&requests) else {
-            return Ok(None);
-        };
-        let session = self.session(bears, requests.len())?;
-        let mut asked = Vec::new();
-        let mut granted = Vec::new();
-        let takings = claimed.into_iter().map(|(take, claim)| {
-            let (taking, answer) = Asked::new(&session, take.clone(), Some(claim));
-            asked.push((take, answer));
-            taking
-        });
-        session.ask(actor::Ask::Together(takings.collect()));
-        let wanted = requests.len();
-        for (request, (take, asked)) in requests.into_iter().zip(asked) {
-            if let Some(token) = asked.answer().await.ok_or_else(unanswered)?? {
-                let hold = self.hold(session.clone(), &request.id(), take, token.accept());
-                granted.push(Owned::new(hold, request.releases));
+    async fn take_all(&self, requests: &[Request]) -> Result<Option<Vec<Owned<HoldOf<O>>>>> {
+        // As for one: a session may have ended between our choice and our request.
+        for _ in 0..2 {
+            let Some(claimed) = self.claim_all(requests) else {
+                return Ok(None);
+            };
+            if let Some(granted) = self.take_together(requests, claimed).await? {
+                return Ok(granted);
             }
         }
-        if granted.len() == wanted {
-            return Ok(Some(granted));
+        Err(unanswered())
+    }
+
+    /// All of these, or none; `None` if the session ended before it answered.
+    async fn take_together(
+        &self,
+        requests: &[Request],
+        claimed: Vec<(Take<KeyOf<O>>, Claim<KeyOf<O>>)>,
+    ) -> Result<Option<Option<Vec<Owned<HoldOf<O>>>>>> {
+        let Some(bears) = requests.iter().map(|request| self.bears(request)).min() else {
+            return Ok(Some(Some(Vec::new())));
+        };
+        let session = self.session(bears, requests.len())?;
+        let takes: Vec<_> = claimed.iter().map(|(take, _)| take.clone()).collect();
+        let asking = claimed.into_iter();
+        let asking = asking.map(|(take, claim)| Asked::new(&session, take, Some(claim)));
+        let (takings, asked): (Vec<_>, Vec<_>) = asking.unzip();
+        session.ask(actor::Ask::Together(takings));
+        let (mut granted, mut failed) = (Vec::new(), None);
+        for asked in asked {
+            match asked.answer().await {
+                Some(Ok(one)) => granted.extend(one),
+                Some(Err(error)) => failed = Some(error),
+                None => return Ok(None),
+            }
         }
-        for hold in granted {
-            hold.release().await?;
+        if granted.len() < requests.len() {
+            // First all are on their way, then each is waited for: they ride together.
+            let back: Vec<_> = granted.into_iter().map(Granted::give_back).collect();
+            for given in back {
+                // A session that has ended has given everything back.
+                let _ = given.await;
+            }
+            return failed.map_or(Ok(Some(None)), Err);
         }
-        Ok(None)
+        let holds = requests.iter().zip(takes).zip(granted);
+        let holds = holds.map(|((request, take), granted)| {
+            let hold = self.hold(session.clone(), &request.id(), take, granted.accept());
+            Owned::new(hold, request.releases.clone())
+        });
+        Ok(Some(Some(holds.collect())))
     }
 
     /// A place for each, or for none.
