@@ -81,14 +81,13 @@ impl<K: Eq + Hash> Link<K> {
         Self { asks, cell, bears }
     }
 
+    /// Makes room for so many requests. Each has it until it is refused or its grant given back.
+    pub(super) fn reserve(&self, requests: usize) {
+        self.cell.load.fetch_add(requests, Ordering::Relaxed);
+    }
+
     /// Asks. If the session has ended, the reply's sender is dropped unanswered.
     pub(super) fn ask(&self, ask: Ask<K>) {
-        let requests = match &ask {
-            Ask::Take(taking) if !taking.take.upgrade => 1,
-            Ask::Together(takings) => takings.len(),
-            _ => 0,
-        };
-        self.cell.load.fetch_add(requests, Ordering::Relaxed);
         let _ = self.asks.send(ask);
     }
 

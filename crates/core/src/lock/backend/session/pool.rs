@@ -240,7 +240,8 @@ impl<O: Open> Inner<O> {
         Some(request.lease.map_or(usual, |wish| wish.min(usual)))
     }
 
-    /// A session with room for so many more, or a new one.
+    /// A session with room for so many more, or a new one. The room is theirs: whoever comes at
+    /// the same moment finds it taken.
     fn session(&self, bears: Option<Duration>, more: usize) -> Result<Link<KeyOf<O>>> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(Link::is_live);
@@ -250,10 +251,12 @@ impl<O: Open> Inner<O> {
         }
         let capacity = self.options.capacity;
         if let Some(session) = sessions.iter().find(|s| s.suits(bears, more, capacity)) {
+            session.reserve(more);
             return Ok(session.clone());
         }
         let options = self.options.bearing(bears);
         let (session, run) = actor::start(self.open.clone(), options, self.rests.clone());
+        session.reserve(more);
         sessions.push(session.clone());
         keeper::spawn(run);
         Ok(session)
