@@ -8,7 +8,7 @@ use super::{
     riders::{Giving, Rider, Riders, Taking, Ticket},
     waiters::Waiters,
 };
-use crate::lock::{Error, ErrorKind, Instant, Loss, Result, clock};
+use crate::lock::{Error, ErrorKind, Instant, Loss, Result, backend::lease::good_until, clock};
 use std::{
     collections::{HashMap, VecDeque},
     sync::Arc,
@@ -243,7 +243,7 @@ impl<S: Session> Actor<S> {
         self.asked_at = sent_at;
         let end_at = self.give_up_at(sent_at);
         match tokio::time::timeout(end_at.remaining(), self.session.exchange(&batch)).await {
-            Ok(Ok(answer)) if !self.is_too_late() => {
+            Ok(Ok(answer)) if !self.is_too_late(sent_at) => {
                 self.has_failed = false;
                 self.cell.heard_of(sent_at, self.options.server_bears);
                 self.settle(riders, answer, sent_at.elapsed())
@@ -269,20 +269,25 @@ impl<S: Session> Actor<S> {
     /// When to stop waiting for what was sent at `sent_at`.
     fn give_up_at(&self, sent_at: Instant) -> Instant {
         let patience = sent_at + self.options.patience;
-        self.cell
-            .valid_until()
+        self.borne_until(sent_at)
             .map_or(patience, |until| until.min(patience))
     }
 
+    /// Until when the server bears the session, if it hears nothing after `sent_at`.
+    fn borne_until(&self, sent_at: Instant) -> Option<Instant> {
+        let first = || Some(good_until(sent_at, self.options.server_bears?));
+        self.cell.valid_until().or_else(first)
+    }
+
     /// Whether the server may have given the session up already. No answer heals that.
-    fn is_too_late(&self) -> bool {
-        self.cell.valid_until().is_some_and(Instant::has_passed)
+    fn is_too_late(&self, sent_at: Instant) -> bool {
+        self.borne_until(sent_at).is_some_and(Instant::has_passed)
     }
 
     /// The session ends in the middle of a round. Everybody hears that it is over before the
     /// riders learn that they must try elsewhere, or they would try here.
     fn ends_with(&mut self, riders: Riders<S::Key>, error: Error) -> (Loss, Error) {
-        let loss = if self.is_too_late() {
+        let loss = if self.is_too_late(self.asked_at) {
             Loss::Expired
         } else {
             Loss::Disconnected
