@@ -182,13 +182,17 @@ impl<O: Open> Inner<O> {
         let asking = asking.map(|(take, claim)| Asked::new(&session, take, Some(claim)));
         let (takings, asked): (Vec<_>, Vec<_>) = asking.unzip();
         session.ask(actor::Ask::Together(takings));
-        let (mut granted, mut failed) = (Vec::new(), None);
+        let (mut granted, mut failed, mut is_over) = (Vec::new(), None, false);
+        // Every answer, even after the end: with it the place is free to be claimed anew.
         for asked in asked {
             match asked.answer().await {
                 Some(Ok(one)) => granted.extend(one),
                 Some(Err(error)) => failed = Some(error),
-                None => return Ok(None),
+                None => is_over = true,
             }
+        }
+        if is_over {
+            return Ok(None);
         }
         if granted.len() < requests.len() {
             // First all are on their way, then each is waited for: they ride together.
