@@ -9,17 +9,22 @@
 mod common;
 
 mod batching;
+mod bearing;
 mod connecting;
 mod excluding;
+mod giving_up;
 mod leaving;
 mod losing;
 mod sharing;
+mod together;
+mod turns;
 mod upgrading;
 mod validity;
+mod waiting;
 
 use common::{
     db::{Db, Exchange},
-    ms,
+    eventually, ms,
 };
 use lockwork_core::lock::{
     Deadline, Mode, Name, Request, Result,
@@ -84,8 +89,43 @@ fn exchange(session: u64, gives: &[&str], takes: &[&str]) -> Exchange {
     Exchange {
         session,
         gives: owned(gives),
+        leaves: Vec::new(),
         takes: owned(takes),
     }
+}
+
+/// Nobody is tried for again without news before the test is over.
+fn on_news_only(options: &mut Options) {
+    options.pace = Pace {
+        least: Duration::from_secs(3600),
+        most: Duration::from_secs(3600),
+    };
+}
+
+/// Waits for a lock in a task of its own.
+fn waiting(pool: &Pool<Db>, name: &str, mode: Mode) -> JoinHandle<Result<Option<Held>>> {
+    waiting_until(pool, name, mode, Deadline::Never)
+}
+
+fn waiting_until(
+    pool: &Pool<Db>,
+    name: &str,
+    mode: Mode,
+    deadline: Deadline,
+) -> JoinHandle<Result<Option<Held>>> {
+    let (pool, request) = (pool.clone(), request(name, mode, deadline));
+    tokio::spawn(async move { pool.acquire(request).await })
+}
+
+/// Waits until the server knows exactly these as waiting.
+async fn waits_at(db: &Db, who: &[&str]) {
+    eventually(&format!("{who:?} wait"), || db.waiting() == who).await;
+}
+
+/// All who left, in the order in which the server was told.
+fn left(db: &Db) -> Vec<String> {
+    let exchanges = db.exchanges().into_iter();
+    exchanges.flat_map(|exchange| exchange.leaves).collect()
 }
 
 /// Blocks the first session inside an exchange, so that what follows has to wait.
