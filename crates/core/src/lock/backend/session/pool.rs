@@ -35,6 +35,9 @@ struct Inner<O: Open> {
 /// A grant of a pool.
 type HoldOf<O> = SessionHold<KeyOf<O>>;
 
+/// Takes, each with its place.
+type Claimed<O> = Vec<(Take<KeyOf<O>>, Claim<KeyOf<O>>)>;
+
 impl<O: Open> Pool<O> {
     /// Opens nothing yet.
     pub fn new(open: O, options: Options) -> Self {
@@ -171,7 +174,7 @@ impl<O: Open> Inner<O> {
     async fn take_together(
         &self,
         requests: &[Request],
-        claimed: Vec<(Take<KeyOf<O>>, Claim<KeyOf<O>>)>,
+        claimed: Claimed<O>,
     ) -> Result<Option<Option<Vec<Owned<HoldOf<O>>>>>> {
         let Some(bears) = requests.iter().map(|request| self.bears(request)).min() else {
             return Ok(Some(Some(Vec::new())));
@@ -212,8 +215,7 @@ impl<O: Open> Inner<O> {
     }
 
     /// A place for each, or for none.
-    #[expect(clippy::type_complexity, reason = "a take and its place")]
-    fn claim_all(&self, requests: &[Request]) -> Option<Vec<(Take<KeyOf<O>>, Claim<KeyOf<O>>)>> {
+    fn claim_all(&self, requests: &[Request]) -> Option<Claimed<O>> {
         let claimed = requests.iter().map(|request| {
             let take = Take {
                 key: self.open.key(&request.id()),
