@@ -102,6 +102,26 @@ async fn one_who_begins_to_wait_is_not_tried_for_again_before_its_time() {
 }
 
 #[tokio::test]
+async fn a_pace_of_nothing_asks_the_server_once_a_millisecond_at_most() {
+    beside(ms(5000), async {
+        let (db, pool) = pool(|options| {
+            options.pace = Pace {
+                least: Duration::ZERO,
+                most: Duration::ZERO,
+            };
+        });
+        db.rival_takes("mutex:a", Mode::Exclusive);
+        let begin = Instant::now();
+        let waiter = waiting(&pool, "a", Mode::Exclusive);
+        db.before().reached(50).await;
+        let (tries, time) = (tries(&db, RIVAL), begin.elapsed());
+        assert!(tries as u128 <= time.as_millis() + 2, "{tries} in {time:?}");
+        waiter.abort();
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn news_and_hints_try_for_their_key_at_once_and_for_no_other() {
     beside(ms(5000), async {
         for by_hint in [false, true] {

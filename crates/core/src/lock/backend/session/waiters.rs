@@ -83,7 +83,7 @@ impl<S: Session> Actor<S> {
     /// Keeps one that was refused.
     pub(super) fn keep(&mut self, taking: Taking<S::Key>) {
         self.waiters.add(taking);
-        let again_at = Instant::now() + self.options.pace.most;
+        let again_at = Instant::now() + self.options.pace.longest();
         self.waiters.again_at.get_or_insert(again_at);
     }
 
