@@ -1,13 +1,13 @@
 //! Whoever is refused and may wait is kept by the session, and tried for again.
 
 use crate::{
-    LATE,
+    LATE, asking,
     common::{
         alone, beside,
         db::{Db, Exchange, Step},
         eventually, ms, mutex_id,
     },
-    left, occupy, on_news_only, pool, take, waiting, waiting_until, waits_at,
+    left, let_them_ask, occupy, on_news_only, pool, take, waiting, waiting_until, waits_at,
 };
 use lockwork_core::lock::{
     Deadline, Hold, Instant, Mode,
@@ -192,6 +192,36 @@ async fn news_that_come_during_a_round_trip_for_others_are_not_lost() {
         db.before().open();
         assert!(waiter.await.unwrap().unwrap().is_some());
         drop(occupying);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn news_that_come_while_others_stand_in_line_are_not_lost() {
+    beside(ms(5000), async {
+        let (db, pool) = pool(|options| {
+            on_news_only(options);
+            options.batch = 1;
+        });
+        db.rival_takes("mutex:a", Mode::Exclusive);
+        let waiter = waiting(&pool, "a", Mode::Exclusive);
+        waits_at(&db, &[RIVAL]).await;
+        let occupying = occupy(&db, &pool).await;
+        let others = ["b", "c"].map(|name| asking(&pool, name, Mode::Exclusive));
+        let_them_ask().await;
+        // The first of the others is on its way, and the second in line, when the news come.
+        let (before, after) = (db.before().arrived(), db.after().arrived());
+        db.after().close();
+        db.before().open();
+        db.after().reached(after + 1).await;
+        db.before().close();
+        db.after().open();
+        db.before().reached(before + 1).await;
+        db.rival_leaves();
+        db.tell("mutex:a");
+        db.before().open();
+        assert!(waiter.await.unwrap().unwrap().is_some());
+        drop((occupying, others));
     })
     .await;
 }
