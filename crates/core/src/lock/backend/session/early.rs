@@ -5,23 +5,26 @@
 
 use super::{
     actor::{Ask, late},
-    riders::Taking,
+    link::SessionCell,
+    riders::{Taking, Ticket},
 };
 use crate::lock::Error;
-use std::{hash::Hash, pin::pin};
+use std::{hash::Hash, pin::pin, sync::Arc};
 use tokio::sync::mpsc;
 
 /// Asks that cannot be put yet.
 pub(super) struct Early<K: Hash + Eq> {
     asks: mpsc::UnboundedReceiver<Ask<K>>,
     kept: Vec<Ask<K>>,
+    cell: Arc<SessionCell>,
 }
 
 impl<K: Hash + Eq> Early<K> {
-    pub(super) const fn new(asks: mpsc::UnboundedReceiver<Ask<K>>) -> Self {
+    pub(super) const fn new(asks: mpsc::UnboundedReceiver<Ask<K>>, cell: Arc<SessionCell>) -> Self {
         Self {
             asks,
             kept: Vec::new(),
+            cell,
         }
     }
 
@@ -33,18 +36,19 @@ impl<K: Hash + Eq> Early<K> {
                 biased;
                 opened = &mut opening => return Some(opened),
                 ask = self.asks.recv() => match ask? {
-                    Ask::Leave(_, ticket) => self.leave(ticket),
+                    Ask::Leave(_, ticket) => self.leave(&ticket),
                     ask => self.kept.push(ask),
                 },
             }
         }
     }
 
-    fn leave(&mut self, ticket: u64) {
-        let is_it = |ask: &Ask<K>| matches!(ask, Ask::Take(taking) if taking.ticket == ticket);
+    fn leave(&mut self, ticket: &Ticket) {
+        let is_it = |ask: &Ask<K>| matches!(ask, Ask::Take(taking) if taking.ticket.is(ticket));
         if let Some(at) = self.kept.iter().position(is_it)
-            && let Ask::Take(taking) = self.kept.remove(at)
+            && let Ask::Take(taking) = self.kept.swap_remove(at)
         {
+            self.cell.unload();
             refuse(taking, &late());
         }
     }
