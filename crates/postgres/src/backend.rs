@@ -4,6 +4,7 @@ use crate::{
     Compat, Options, admin, break_lock, doctor, holders,
     keys::Key,
     open::{Opener, PATIENCE},
+    options::whole,
 };
 use lockwork_core::lock::{
     Capability, Deadline, Error, ErrorKind, Guarantee, Holders, Info, LockId, Mode, Name, Report,
@@ -124,14 +125,16 @@ impl Backend for Postgres {
         Info::new("postgres", Scope::Cluster, Guarantee::Session, capability)
     }
 
-    async fn acquire(&self, request: Request) -> Result<Option<Self::Hold>> {
+    async fn acquire(&self, mut request: Request) -> Result<Option<Self::Hold>> {
         self.refuse_what_is_missing(&request)?;
+        request.lease = request.lease.map(whole);
         Ok(self.pool.acquire(request).await?.map(Owned::into_inner))
     }
 
-    async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {
-        for request in &requests {
+    async fn acquire_all(&self, mut requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {
+        for request in &mut requests {
             self.refuse_what_is_missing(request)?;
+            request.lease = request.lease.map(whole);
         }
         let granted = self.pool.try_all(requests).await?;
         Ok(granted.map(|holds| holds.into_iter().map(Owned::into_inner).collect()))
