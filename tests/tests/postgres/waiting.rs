@@ -1,6 +1,6 @@
 //! What waiting costs the server.
 
-use crate::{SOON, advisory_locks, client, server, through, until, within};
+use crate::{SOON, advisory_locks, client, server, somebody_waits, through, until, within};
 use lockwork_conformance::Proxy;
 use std::time::{Duration, Instant};
 
@@ -63,4 +63,56 @@ async fn a_thousand_tasks_that_wait_for_one_name_are_one_waiter_at_the_server() 
     for one in waiting {
         within(SOON, "everybody gets in", one).await.unwrap();
     }
+}
+
+const UNTOLD: usize = 20;
+
+#[tokio::test]
+async fn who_is_never_told_gets_in_within_400_ms() {
+    let server = server(&[]);
+    let proxy = Proxy::start(server.port()).await.unwrap();
+    proxy.drop_notifications();
+    let (here, there) = (
+        client(&server.url()).await,
+        client(&through(&server, &proxy)).await,
+    );
+    let (mut slowest, limit) = (Duration::ZERO, Duration::from_millis(400));
+    for _ in 0..UNTOLD {
+        let guard = here.mutex("x").lock().await.unwrap();
+        let waiting = tokio::spawn({
+            let mutex = there.mutex("x");
+            async move { mutex.lock().await.unwrap() }
+        });
+        until(SOON, "it waits", || somebody_waits(&server)).await;
+        let start = Instant::now();
+        guard.release().await.unwrap();
+        let next = within(limit, "the next one gets in", waiting).await;
+        slowest = slowest.max(start.elapsed());
+        next.unwrap().release().await.unwrap();
+    }
+    println!("without a notification: {UNTOLD} of {UNTOLD} in, the slowest after {slowest:?}");
+}
+
+#[tokio::test]
+async fn who_is_told_does_not_wait_for_the_next_look() {
+    let server = server(&[]);
+    let (here, there) = (client(&server.url()).await, client(&server.url()).await);
+    let mut taken = Vec::new();
+    for _ in 0..UNTOLD {
+        let guard = here.mutex("x").lock().await.unwrap();
+        let waiting = tokio::spawn({
+            let mutex = there.mutex("x");
+            async move { mutex.lock().await.unwrap() }
+        });
+        until(SOON, "it waits", || somebody_waits(&server)).await;
+        let start = Instant::now();
+        guard.release().await.unwrap();
+        let next = within(SOON, "the next one gets in", waiting).await;
+        taken.push(start.elapsed());
+        next.unwrap().release().await.unwrap();
+    }
+    taken.sort_unstable();
+    println!("with a notification: {:?} at p50", taken[UNTOLD / 2]);
+    // The next look is 75 ms away on average.
+    assert!(taken[UNTOLD / 2] < Duration::from_millis(40), "{taken:?}");
 }
