@@ -1,6 +1,6 @@
 //! Other processes that take locks, are killed and are frozen. Not threads.
 
-use lockwork::Token;
+use lockwork::{Instant, Token};
 use std::{path::Path, process::Stdio, time::Duration};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
@@ -17,8 +17,14 @@ pub struct Taker {
 }
 
 impl Taker {
-    pub(crate) async fn start(program: &Path, url: &str) -> Self {
-        let mut child = Command::new(program)
+    /// Starts `program`, the binary of this package, which connects to `url`.
+    pub async fn start(program: &Path, url: &str) -> Self {
+        Self::start_as(Command::new(program), url).await
+    }
+
+    /// The same, where it takes more than a program to start it.
+    pub async fn start_as(mut command: Command, url: &str) -> Self {
+        let mut child = command
             .arg(url)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -87,6 +93,19 @@ impl Taker {
             ["looked", valid, lost] => (valid == "valid", lost == "lost"),
             _ => panic!("answered {answer:?}"),
         }
+    }
+
+    /// Waits for its guard to be lost from now on, and tells when it was: [`Taker::off`].
+    pub async fn watch_loss(&mut self) {
+        self.order("off").await;
+        assert_eq!(self.answer().await, "watching");
+    }
+
+    /// When its guard was lost.
+    pub async fn off(&mut self) -> Instant {
+        let answer = self.answer().await;
+        let nanos = answer.strip_prefix("off ").and_then(|at| at.parse().ok());
+        Instant::from_nanos(nanos.unwrap_or_else(|| panic!("answered {answer:?}")))
     }
 
     /// Stops it where it is.

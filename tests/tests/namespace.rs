@@ -21,7 +21,7 @@ fn trials() -> Vec<Trial> {
 
 #[cfg(target_os = "linux")]
 fn trials() -> Vec<Trial> {
-    let facts: [(&str, Fact); 2] = [
+    let facts: [(&str, Fact); 3] = [
         (
             "a_cut_cable_is_silent_on_both_sides_and_loses_nothing_once_mended",
             linux::established,
@@ -29,6 +29,10 @@ fn trials() -> Vec<Trial> {
         (
             "who_connects_through_a_cut_cable_is_told_nothing",
             linux::connecting,
+        ),
+        (
+            "a_holder_whose_cable_is_cut_is_replaced_within_7_s_and_its_guard_is_off_before",
+            linux::holding,
         ),
     ];
     let missing = lockwork_servers::Namespace::start().err();
@@ -42,12 +46,15 @@ fn trials() -> Vec<Trial> {
 #[cfg(target_os = "linux")]
 mod linux {
     use super::Failed;
+    use lockwork::Instant;
+    use lockwork_conformance::{Taker, generous};
     use lockwork_servers::{
         Namespace, Postgres, Settings,
         postgres::{psql, sql},
     };
     use std::{
         io::{BufRead, BufReader, Write},
+        path::Path,
         process::{Child, ChildStdin, Command, Stdio},
         sync::mpsc::{Receiver, channel},
         thread,
@@ -59,6 +66,9 @@ mod linux {
 
     /// TCP waits about twice as long each time before it sends again.
     const LIMIT: Duration = Duration::from_secs(15);
+
+    /// How often the cable is cut under a holder.
+    const CUTS: usize = 2;
 
     struct Setup {
         namespace: Namespace,
@@ -164,5 +174,42 @@ mod linux {
         setup.namespace.heal()?;
         assert!(setup.psql("select 1")?.output()?.status.success());
         Ok(())
+    }
+
+    /// After a cut the server must free what it cannot know to be lost, and the holder must know.
+    pub(super) fn holding() -> Result<(), Failed> {
+        let setup = setup()?;
+        let runtime = tokio::runtime::Runtime::new()?;
+        runtime.block_on(async {
+            let locks = lockwork::connect(&setup.server.url()).await?;
+            let inside = |program: &Path| {
+                let command = setup.namespace.command(program);
+                tokio::process::Command::from(command)
+            };
+            let program = Path::new(env!("CARGO_BIN_EXE_taker"));
+            let url = format!("{}?sslmode=disable", setup.url);
+            let mut other = Taker::start_as(inside(program), &url).await;
+            let mut slowest = Duration::ZERO;
+            for _ in 0..CUTS {
+                let token = other.lock("x").await;
+                let next = locks.mutex("x");
+                other.watch_loss().await;
+                setup.namespace.cut()?;
+                let cut = Instant::now();
+                let limit = generous(Duration::from_secs(7));
+                let guard = tokio::time::timeout(limit, next.lock()).await??;
+                let took = cut.elapsed();
+                slowest = slowest.max(took);
+                assert!(guard.token() > token);
+                // It cannot talk to the server, but it can to us.
+                let off = other.off().await.saturating_duration_since(cut);
+                assert!(off < took, "off after {off:?}, replaced after {took:?}");
+                println!("cut off, the guard was off after {off:?}, replaced after {took:?}");
+                guard.release().await?;
+                setup.namespace.heal()?;
+            }
+            println!("{CUTS} of {CUTS} replaced within 7 s, the slowest after {slowest:?}");
+            Ok(())
+        })
     }
 }

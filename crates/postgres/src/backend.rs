@@ -4,11 +4,13 @@ use crate::{
     Compat, Options, admin, break_lock, doctor, holders,
     keys::Key,
     open::{Opener, PATIENCE},
+    options::whole,
 };
 use lockwork_core::lock::{
-    Capability, Error, ErrorKind, Guarantee, Holders, Info, LockId, Report, Request, Result, Scope,
+    Capability, Deadline, Error, ErrorKind, Guarantee, Holders, Info, LockId, Mode, Name, Report,
+    Request, Result, Scope,
     backend::{
-        Backend, Owned, keeper,
+        Backend, Hold, Owned, keeper,
         session::{self, Pool, SessionHold},
     },
 };
@@ -62,14 +64,26 @@ impl Postgres {
         match looked.await {
             Ok(Ok(safe)) => {
                 safe?;
-                pool.warm_up()?;
-                Ok(Self { pool })
+                let postgres = Self { pool };
+                postgres.try_out().await?;
+                Ok(postgres)
             }
             Ok(Err(_)) => Err(Error::new(
                 ErrorKind::Unavailable,
                 "the PostgreSQL server does not answer: check host and port, and the network",
             )),
             Err(error) => Err(Error::new(ErrorKind::Unexpected, "the keeper ended").because(error)),
+        }
+    }
+
+    /// Takes a lock and gives it back: so rights that are missing are told of now, and whoever asks
+    /// first need not wait for a connection.
+    async fn try_out(&self) -> Result<()> {
+        let name = Name::new(&format!("lockwork/try-out/{:032x}", rand::random::<u128>()))?;
+        let request = Request::new(name, Mode::Exclusive, Deadline::Now);
+        match self.pool.acquire(request).await? {
+            Some(hold) => hold.release().await,
+            None => Ok(()),
         }
     }
 
@@ -111,14 +125,16 @@ impl Backend for Postgres {
         Info::new("postgres", Scope::Cluster, Guarantee::Session, capability)
     }
 
-    async fn acquire(&self, request: Request) -> Result<Option<Self::Hold>> {
+    async fn acquire(&self, mut request: Request) -> Result<Option<Self::Hold>> {
         self.refuse_what_is_missing(&request)?;
+        request.lease = request.lease.map(whole);
         Ok(self.pool.acquire(request).await?.map(Owned::into_inner))
     }
 
-    async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {
-        for request in &requests {
+    async fn acquire_all(&self, mut requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {
+        for request in &mut requests {
             self.refuse_what_is_missing(request)?;
+            request.lease = request.lease.map(whole);
         }
         let granted = self.pool.try_all(requests).await?;
         Ok(granted.map(|holds| holds.into_iter().map(Owned::into_inner).collect()))

@@ -13,7 +13,7 @@ use url::Url;
 /// | option | | unless said otherwise |
 /// |---|---|---|
 /// | `tenure` | how long a process may pass a lock among its own tasks | `20ms` |
-/// | `lease` | after how long without a sign of life the server frees what a process holds | `15s` |
+/// | `lease` | after how long without a sign of life the server frees what a process holds | `6s` |
 /// | `quota` | how many locks a process may hold and wait for | half of what the server has room for |
 /// | `capacity` | how many locks live on one connection | `1000` |
 /// | `schema` | where the sequence for tokens is | `lockwork` |

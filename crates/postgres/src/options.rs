@@ -18,13 +18,18 @@ pub struct Options {
 }
 
 /// After so long without a sign of life the server frees what a session holds.
-const LEASE: Duration = Duration::from_secs(15);
+const LEASE: Duration = Duration::from_secs(6);
 
 /// A shorter one would end by a hiccup of the network.
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);
 
 /// `idle_session_timeout` is a number of milliseconds in 31 bits.
 const LONGEST_LEASE: Duration = Duration::from_hours(24 * 24);
+
+/// In seconds, so that wishes that differ by little share a connection.
+pub(crate) fn whole(lease: Duration) -> Duration {
+    Duration::from_secs(lease.as_secs()).max(SHORTEST_LEASE)
+}
 
 impl Options {
     /// A database that is reached as `connect` says.
@@ -46,10 +51,11 @@ impl Options {
     }
 
     /// After how long without a sign of life the server frees what a process holds: one that is
-    /// frozen, say. At least a second. Default: 15 s. A lock may wish for less.
+    /// frozen, or cut off. Until then its guards are good. Whole seconds, at least one. Default:
+    /// 6 s. A lock may wish for less.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
-        self.lease = lease.max(SHORTEST_LEASE);
+        self.lease = whole(lease);
         self
     }
 

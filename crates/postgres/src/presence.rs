@@ -45,10 +45,10 @@ pub(crate) async fn announce(connection: &mut PgConnection, options: &Options) -
 
 async fn leap(connection: &mut PgConnection, options: &Options) -> Result<()> {
     let sequence = options.sequence();
+    // What counts is how it is set when the transaction ends.
     let text = format!(
-        "SET synchronous_commit = on; \
-         SELECT setval('{sequence}'::regclass, nextval('{sequence}'::regclass) + {LEAP}); \
-         SET synchronous_commit = off"
+        "BEGIN; SET LOCAL synchronous_commit = on; \
+         SELECT setval('{sequence}'::regclass, nextval('{sequence}'::regclass) + {LEAP}); COMMIT"
     );
     run(connection, text).await
 }

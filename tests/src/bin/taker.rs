@@ -1,7 +1,7 @@
 //! A process that takes locks, line by line, and waits to be killed.
 //!
-//! Orders on standard input: `lock NAME`, `release`, `watch MILLISECONDS`, `exit`. Answers on
-//! standard output: `ready`, `held TOKEN`, `released`, `watching`, `looked VALIDITY LOSS`.
+//! Orders on standard input: `lock NAME`, `release`, `watch MILLISECONDS`, `off`, `exit`. Answers on
+//! standard output: `ready`, `held TOKEN`, `released`, `watching`, `looked VALIDITY LOSS`, `off WHEN`.
 
 use lockwork::{Guard, Instant, Locks};
 use lockwork_conformance::standin;
@@ -46,6 +46,12 @@ async fn obey(order: &str, locks: &Locks, guards: &mut Vec<Guard>) {
             std::thread::spawn(move || watch(&guard, gap))
                 .join()
                 .expect("no panic");
+        }
+        ("off", _) => {
+            let guard = guards.pop().expect("something to lose");
+            say("watching");
+            guard.lost().await;
+            say(&format!("off {}", Instant::now().as_nanos()));
         }
         ("exit", _) => std::process::exit(0),
         _ => panic!("unknown order {order:?}"),

@@ -4,6 +4,7 @@
 
 mod count;
 mod pump;
+mod untold;
 mod weather;
 
 pub use count::Counts;
@@ -68,6 +69,11 @@ impl Proxy {
     /// A connection that lost an answer never gets well: what follows would make no sense.
     pub fn drop_replies(&self) {
         self.weather.change(|wind| wind.deaf = true);
+    }
+
+    /// From now on no notification of a PostgreSQL server passes. To be said before anybody connects.
+    pub fn drop_notifications(&self) {
+        self.weather.change(|wind| wind.untold = true);
     }
 
     /// Everything passes again, without delay, but on connections that lost something.

@@ -3,6 +3,7 @@
 
 use super::{
     count::{Frames, Meter},
+    untold::Messages,
     weather::{Weather, Wind},
 };
 use std::{
@@ -99,13 +100,16 @@ impl Pump {
         };
         let write = async move {
             let mut wind = self.weather.watch();
-            let mut frames = Frames::default();
+            let (mut frames, mut messages) = (Frames::default(), Messages::default());
             // Where something is missing, what comes later would make no sense.
             let mut torn = false;
-            while let Some((came, piece)) = underway.recv().await {
+            while let Some((came, mut piece)) = underway.recv().await {
                 torn |= !passes(way, came, &mut wind).await;
                 if torn {
                     continue;
+                }
+                if way == Way::ToClient && wind.borrow().untold {
+                    piece = messages.without_notifications(&piece);
                 }
                 self.count(way, &piece, &mut frames);
                 if to.write_all(&piece).await.is_err() {

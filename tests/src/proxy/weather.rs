@@ -11,6 +11,8 @@ pub(super) struct Wind {
     pub(super) silent: bool,
     /// No answer passes.
     pub(super) deaf: bool,
+    /// Notifications do not pass.
+    pub(super) untold: bool,
     /// How often all connections were reset.
     pub(super) storms: u64,
     /// The proxy is gone.

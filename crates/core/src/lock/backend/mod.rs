@@ -22,7 +22,8 @@
 //! * **Exclusion.** Two requests that reach one server exclude each other as
 //!   [`Present`] says, also when they come from one process. ([`queue::Queue`] stands
 //!   in front, but two `Locks` on clones of one backend have two queues.)
-//! * **Deadline.** At least one try, whatever the deadline; `Ok(None)` once it has passed.
+//! * **Deadline.** At least one try, whatever the deadline; `Ok(None)` once it has passed. Where the
+//!   server could not even be asked by then, an error: `None` says that somebody else has the lock.
 //! * **Cancel safety.** The acquire future may be dropped at any await. Then nothing stays held
 //!   and no waiter stays queued at the server. What only asks may be dropped anyhow.
 //! * **Idempotence.** A request carries its owner id; a server that has already granted it says

@@ -35,6 +35,11 @@ impl Pace {
         (least, self.most.max(least))
     }
 
+    /// The longest pause, within those bounds.
+    pub(super) fn longest(&self) -> Duration {
+        self.bounds().1
+    }
+
     fn next(&self, before: Duration) -> Duration {
         let (least, most) = self.bounds();
         rand::rng().random_range(least..=before.saturating_mul(3).clamp(least, most))

@@ -3,12 +3,13 @@
 use super::{
     KeyOf, Open, Options, Session, Take,
     claims::Claim,
+    early::Early,
     link::SessionCell,
     rests::Rests,
-    riders::{Giving, Rider, Riders, Taking},
+    riders::{Giving, Rider, Riders, Taking, Ticket},
     waiters::Waiters,
 };
-use crate::lock::{Error, ErrorKind, Instant, Loss, Result, clock};
+use crate::lock::{Error, ErrorKind, Instant, Loss, Result, backend::lease::good_until, clock};
 use std::{
     collections::{HashMap, VecDeque},
     sync::Arc,
@@ -27,7 +28,7 @@ pub(super) enum Ask<K: std::hash::Hash + Eq> {
     /// Somebody let go of this.
     Again(K),
     /// The one with this ticket does not wait any more.
-    Leave(K, u64),
+    Leave(K, Ticket),
 }
 
 pub(super) type Reply<K> = oneshot::Sender<Result<Option<Granted<K>>>>;
@@ -43,18 +44,21 @@ pub(super) fn start<O: Open>(
     let link = Link::new(sender.clone(), cell.clone(), options.server_bears);
     let to_self = sender.downgrade();
     let run = async move {
+        let mut asks = Early::new(asks, cell.clone());
+        // Dropped before what was asked: whoever hears nothing asks again, and not here.
         let _ended = Ended(cell.clone());
-        let opened = tokio::time::timeout(options.patience, open.open(options.server_bears)).await;
-        let opened = opened.unwrap_or_else(|_| {
-            Err(Error::new(
-                ErrorKind::Unavailable,
-                "the server did not let us in in time",
-            ))
-        });
-        match opened {
-            Err(error) => refuse_all(&cell, asks, &error),
+        let opening = tokio::time::timeout(options.patience, open.open(options.server_bears));
+        let Some(opened) = asks.beside(opening).await else {
+            return;
+        };
+        match opened.unwrap_or_else(|_| Err(late())) {
+            Err(error) => {
+                cell.end(Loss::Disconnected);
+                asks.refuse_all(&error);
+            }
             Ok(session) => {
-                Actor {
+                let (early, asks) = asks.into_parts();
+                let mut actor = Actor {
                     session,
                     options,
                     cell,
@@ -66,34 +70,23 @@ pub(super) fn start<O: Open>(
                     waiters: Waiters::default(),
                     held: HashMap::new(),
                     idle_since: Instant::now(),
+                    asked_at: Instant::now(),
+                    has_failed: false,
+                };
+                for ask in early {
+                    actor.admit_later(ask);
                 }
-                .serve()
-                .await;
+                actor.serve().await;
             }
         }
     };
     (link, run)
 }
 
-fn refuse_all<K: std::hash::Hash + Eq>(
-    cell: &SessionCell,
-    mut asks: mpsc::UnboundedReceiver<Ask<K>>,
-    error: &Error,
-) {
-    cell.end(Loss::Disconnected);
-    asks.close();
-    while let Ok(ask) = asks.try_recv() {
-        let takings = match ask {
-            Ask::Take(taking) => vec![taking],
-            Ask::Together(takings) => takings,
-            Ask::Give(_) | Ask::Again(_) | Ask::Leave(..) => continue,
-        };
-        for taking in takings {
-            // Before the answer: whoever reads it may ask again at once.
-            drop(taking.claim);
-            let _ = taking.reply.send(Err(error.clone()));
-        }
-    }
+/// Why there is no answer although the session may well be opened later.
+pub(super) fn late() -> Error {
+    let message = "the server did not let us in in time";
+    Error::new(ErrorKind::Unavailable, message)
 }
 
 pub(super) struct Actor<S: Session> {
@@ -110,6 +103,10 @@ pub(super) struct Actor<S: Session> {
     pub(super) waiters: Waiters<S::Key>,
     pub(super) held: HashMap<S::Key, Vec<Claim<S::Key>>>,
     pub(super) idle_since: Instant,
+    /// When the server was last asked for anything.
+    asked_at: Instant,
+    /// Whether that failed.
+    has_failed: bool,
 }
 
 /// A driver that panics ends its session: guards hear of it before the connection and the claims
@@ -139,7 +136,7 @@ enum Event<K: std::hash::Hash + Eq> {
     Freed(K),
     /// It is time to try again for all who wait.
     Again,
-    /// Nothing was asked for a while: time to prove that the connection lives.
+    /// The server was not asked for a while: time to prove that the connection lives.
     Ping,
 }
 
@@ -173,8 +170,9 @@ impl<S: Session> Actor<S> {
         self.end(end);
     }
 
+    /// Who left is told of at once; after a failure, with whatever comes next.
     fn has_nothing_to_send(&self) -> bool {
-        self.pending.is_empty() && self.leaves.is_empty()
+        self.pending.is_empty() && (self.leaves.is_empty() || self.has_failed)
     }
 
     /// Takes in what is asked, for one of the next round trips.
@@ -184,7 +182,7 @@ impl<S: Session> Actor<S> {
             Ask::Give(giving) => self.pending.push_back(Rider::Give(giving)),
             Ask::Together(takings) => self.pending.extend(takings.into_iter().map(Rider::Take)),
             Ask::Again(key) => self.again(&key),
-            Ask::Leave(key, ticket) => self.leave(&key, ticket),
+            Ask::Leave(key, ticket) => self.leave(&key, &ticket),
         }
     }
 
@@ -220,7 +218,8 @@ impl<S: Session> Actor<S> {
             () = clock::nap_until(runs_out.unwrap_or(linger_over)), if runs_out.is_some() => {
                 Err(Some((Loss::Expired, Error::new(ErrorKind::Unavailable, "no news in time"))))
             }
-            () = tokio::time::sleep(self.options.ping_every) => Ok(Event::Ping),
+            // Counted from the last round trip: what is heard meanwhile proves nothing to the server.
+            () = clock::sleep_until(self.asked_at + self.options.ping_every) => Ok(Event::Ping),
         }
     }
 
@@ -232,9 +231,11 @@ impl<S: Session> Actor<S> {
             self.idle_since = Instant::now();
         }
         let sent_at = Instant::now();
+        self.asked_at = sent_at;
         let end_at = self.give_up_at(sent_at);
         match tokio::time::timeout(end_at.remaining(), self.session.exchange(&batch)).await {
-            Ok(Ok(answer)) if !self.is_too_late() => {
+            Ok(Ok(answer)) if !self.is_too_late(sent_at) => {
+                self.has_failed = false;
                 self.cell.heard_of(sent_at, self.options.server_bears);
                 self.settle(riders, answer, sent_at.elapsed())
             }
@@ -242,8 +243,8 @@ impl<S: Session> Actor<S> {
                 let cleaned = self.session.clean_up(&batch);
                 match tokio::time::timeout(end_at.remaining(), cleaned).await {
                     Ok(Ok(())) => {
-                        self.settle_gives(riders.gives);
-                        self.fail_takes(riders.takes, &error);
+                        self.has_failed = true;
+                        self.fail(riders, &error);
                         Ok(())
                     }
                     _ => Err(self.ends_with(riders, error)),
@@ -259,20 +260,25 @@ impl<S: Session> Actor<S> {
     /// When to stop waiting for what was sent at `sent_at`.
     fn give_up_at(&self, sent_at: Instant) -> Instant {
         let patience = sent_at + self.options.patience;
-        self.cell
-            .valid_until()
+        self.borne_until(sent_at)
             .map_or(patience, |until| until.min(patience))
     }
 
+    /// Until when the server bears the session, if it hears nothing after `sent_at`.
+    fn borne_until(&self, sent_at: Instant) -> Option<Instant> {
+        let first = || Some(good_until(sent_at, self.options.server_bears?));
+        self.cell.valid_until().or_else(first)
+    }
+
     /// Whether the server may have given the session up already. No answer heals that.
-    fn is_too_late(&self) -> bool {
-        self.cell.valid_until().is_some_and(Instant::has_passed)
+    fn is_too_late(&self, sent_at: Instant) -> bool {
+        self.borne_until(sent_at).is_some_and(Instant::has_passed)
     }
 
     /// The session ends in the middle of a round. Everybody hears that it is over before the
     /// riders learn that they must try elsewhere, or they would try here.
     fn ends_with(&mut self, riders: Riders<S::Key>, error: Error) -> (Loss, Error) {
-        let loss = if self.is_too_late() {
+        let loss = if self.is_too_late(self.asked_at) {
             Loss::Expired
         } else {
             Loss::Disconnected

@@ -4,13 +4,10 @@ use super::{
     Take,
     actor::{Ask, Granted, Link},
     claims::Claim,
-    riders::Taking,
+    riders::{Taking, Ticket},
 };
 use crate::lock::{Deadline, Result, Token, backend::Listener};
-use std::{
-    hash::Hash,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::hash::Hash;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -20,8 +17,21 @@ pub(super) struct Asked<K: Eq + Hash> {
     session: Link<K>,
     key: K,
     waits: bool,
-    ticket: u64,
+    ticket: Ticket,
     answer: oneshot::Receiver<Result<Option<Granted<K>>>>,
+}
+
+/// What became of a request.
+#[derive(Debug)]
+pub(super) enum Answered {
+    /// With its token.
+    Granted(Option<Token>),
+    Refused,
+    /// The session ended before, and took what it may have granted with it.
+    Over {
+        /// It had answered once, and the request waited.
+        waited: bool,
+    },
 }
 
 /// Asks `session` for one.
@@ -42,21 +52,19 @@ impl<K: Eq + Hash + Clone + Send + Sync> Asked<K> {
         take: Take<K>,
         claim: Option<Claim<K>>,
     ) -> (Taking<K>, Self) {
-        static TICKETS: AtomicU64 = AtomicU64::new(0);
         let (reply, answer) = oneshot::channel();
         let asked = Self {
             session: session.clone(),
             key: take.key.clone(),
             waits: take.waits,
-            ticket: TICKETS.fetch_add(1, Ordering::Relaxed),
+            ticket: Ticket::default(),
             answer,
         };
         let taking = Taking {
             take,
             claim,
             reply,
-            ticket: asked.ticket,
-            kept: false,
+            ticket: asked.ticket.clone(),
         };
         (taking, asked)
     }
@@ -68,15 +76,16 @@ impl<K: Eq + Hash + Clone + Send + Sync> Asked<K> {
     }
 
     /// Waits for the answer until the deadline passes or whoever asked has `left`, and then tells
-    /// the session, which answers at once. The answer holds the token of a grant.
+    /// the session, which answers at once.
     pub(super) async fn wait(
         mut self,
         deadline: Deadline,
         left: &CancellationToken,
         hints: &mut Listener,
-    ) -> Result<Option<Option<Option<Token>>>> {
+    ) -> Result<Answered> {
         if !self.waits {
-            return answered(self.answer.await);
+            let answer = self.answer.await;
+            return answered(answer, &self.ticket);
         }
         let (mut answer, mut waits) = (None, true);
         while waits && answer.is_none() {
@@ -100,19 +109,24 @@ impl<K: Eq + Hash + Clone + Send + Sync> Asked<K> {
         let answer = match answer {
             Some(answer) => answer,
             None => {
-                self.session.ask(Ask::Leave(self.key.clone(), self.ticket));
+                self.session
+                    .ask(Ask::Leave(self.key.clone(), self.ticket.clone()));
                 self.answer.await
             }
         };
-        answered(answer)
+        answered(answer, &self.ticket)
     }
 }
 
 fn answered<K: Eq + Hash>(
     answer: Result<Result<Option<Granted<K>>>, oneshot::error::RecvError>,
-) -> Result<Option<Option<Option<Token>>>> {
-    match answer {
-        Err(_) => Ok(None),
-        Ok(answer) => Ok(Some(answer?.map(Granted::accept))),
-    }
+    ticket: &Ticket,
+) -> Result<Answered> {
+    let Ok(answer) = answer else {
+        let waited = ticket.is_kept();
+        return Ok(Answered::Over { waited });
+    };
+    Ok(answer?.map_or(Answered::Refused, |granted| {
+        Answered::Granted(granted.accept())
+    }))
 }

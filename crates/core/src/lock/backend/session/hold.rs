@@ -3,7 +3,7 @@
 use super::{
     Give, Take,
     actor::{Ask, Link},
-    riders::Taking,
+    riders::{Taking, Ticket},
 };
 use crate::lock::{
     Deadline, Error, ErrorKind, Instant, LockId, Lost, Mode, Result, Token,
@@ -102,8 +102,7 @@ async fn take_upgrade<K: Eq + Hash>(session: Link<K>, key: K) -> Result<Upgrade>
         take,
         claim: None,
         reply,
-        ticket: 0,
-        kept: false,
+        ticket: Ticket::default(),
     }));
     match answer.await {
         Ok(answer) => Ok(answer?.map_or(Upgrade::Busy, |granted| Upgrade::Done(granted.accept()))),

@@ -1,7 +1,7 @@
 //! What others know of a session: where to ask, and how it is.
 
 use super::{Give, actor::Ask};
-use crate::lock::{Instant, Loss, LossSignal, Lost, Token, backend::lease::good_until};
+use crate::lock::{Instant, Loss, LossSignal, Lost, Result, Token, backend::lease::good_until};
 use std::{
     hash::Hash,
     sync::{
@@ -10,7 +10,7 @@ use std::{
     },
     time::Duration,
 };
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// How a session is. All its holds share one of these, so that ten thousand cost no more than one.
 #[derive(Debug)]
@@ -81,14 +81,13 @@ impl<K: Eq + Hash> Link<K> {
         Self { asks, cell, bears }
     }
 
+    /// Makes room for so many requests. Each has it until it is refused or its grant given back.
+    pub(super) fn reserve(&self, requests: usize) {
+        self.cell.load.fetch_add(requests, Ordering::Relaxed);
+    }
+
     /// Asks. If the session has ended, the reply's sender is dropped unanswered.
     pub(super) fn ask(&self, ask: Ask<K>) {
-        let requests = match &ask {
-            Ask::Take(taking) if !taking.take.upgrade => 1,
-            Ask::Together(takings) => takings.len(),
-            _ => 0,
-        };
-        self.cell.load.fetch_add(requests, Ordering::Relaxed);
         let _ = self.asks.send(ask);
     }
 
@@ -143,14 +142,27 @@ impl<K: Eq + Hash> Granted<K> {
     }
 }
 
-impl<K: Eq + Hash> Drop for Granted<K> {
-    fn drop(&mut self) {
+impl<K: Eq + Hash> Granted<K> {
+    /// Gives it back; the answer tells when that is done, if the session lives to see it.
+    pub(super) fn give_back(mut self) -> oneshot::Receiver<Result<()>> {
+        let (reply, given) = oneshot::channel();
+        self.give(Some(reply));
+        given
+    }
+
+    fn give(&mut self, reply: Option<oneshot::Sender<Result<()>>>) {
         let Some((to_session, give)) = self.back.take() else {
             return;
         };
         // A session nobody can ask any more is about to end, and with it the grant.
         if let Some(session) = to_session.upgrade() {
-            let _ = session.send(Ask::Give((give, None)));
+            let _ = session.send(Ask::Give((give, reply)));
         }
+    }
+}
+
+impl<K: Eq + Hash> Drop for Granted<K> {
+    fn drop(&mut self) {
+        self.give(None);
     }
 }

@@ -22,6 +22,7 @@
 mod actor;
 mod asking;
 mod claims;
+mod early;
 mod hold;
 mod link;
 mod pool;
@@ -98,7 +99,8 @@ pub trait Session: fmt::Debug + Send + 'static {
 pub struct Batch<K> {
     /// First these.
     pub gives: Vec<Give<K>>,
-    /// Then these: takes that were refused, and for which nobody waits any more.
+    /// Then these: takes that were refused, or whose round trip failed, and for which nobody waits
+    /// any more.
     pub leaves: Vec<Take<K>>,
     /// Then these.
     pub takes: Vec<Take<K>>,

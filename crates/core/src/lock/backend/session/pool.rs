@@ -2,14 +2,15 @@
 
 use super::{
     KeyOf, Open, Options, SessionHold, Take, actor,
-    asking::{Asked, asking},
+    asking::{Answered, Asked, asking},
     claims::{Claim, Claims},
-    link::Link,
+    link::{Granted, Link},
     rests::Rests,
 };
 use crate::lock::{
     Error, ErrorKind, LockId, Request, Result,
-    backend::{Attempt, Hints, Hold, Owned, Shield, keeper, wait_for_grant},
+    backend::{Attempt, Hints, Owned, Shield, keeper, wait_for_grant},
+    clock,
 };
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -34,6 +35,9 @@ struct Inner<O: Open> {
 /// A grant of a pool.
 type HoldOf<O> = SessionHold<KeyOf<O>>;
 
+/// Takes, each with its place.
+type Claimed<O> = Vec<(Take<KeyOf<O>>, Claim<KeyOf<O>>)>;
+
 impl<O: Open> Pool<O> {
     /// Opens nothing yet.
     pub fn new(open: O, options: Options) -> Self {
@@ -57,14 +61,6 @@ impl<O: Open> Pool<O> {
     #[must_use]
     pub fn opener(&self) -> &O {
         &self.0.open
-    }
-
-    /// Begins to open a session, if there is none: whoever asks first then need not wait for it.
-    ///
-    /// # Errors
-    /// As [`Pool::acquire`] if the quota is zero.
-    pub fn warm_up(&self) -> Result<()> {
-        self.0.session(self.0.options.server_bears, 1).map(drop)
     }
 
     /// How many sessions are open or being opened. For tests and diagnosis.
@@ -101,7 +97,13 @@ impl<O: Open> Pool<O> {
     /// Dropping this leaves nothing held.
     pub async fn try_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Owned<HoldOf<O>>>>> {
         let inner = self.0.clone();
-        Shield::new(async move { inner.take_all(requests).await }).await
+        let (granted, _counted) = Shield::new(async move {
+            // As in `wait_for_grant`: whoever waits for releases waits for what may need some.
+            let counted: Vec<_> = requests.iter().map(|one| one.releases.count()).collect();
+            (inner.take_all(&requests).await, counted)
+        })
+        .await;
+        granted
     }
 }
 
@@ -121,65 +123,99 @@ impl<O: Open> Inner<O> {
         };
         let rest = self.rests.until(&take.key).filter(|_| take.waits);
         if let Some(until) = rest {
-            tokio::select! {
-                () = crate::lock::clock::sleep_until(until) => {}
-                () = left.cancelled() => return Ok(Attempt::Busy { again_in: None }),
+            let rested = request.deadline.wait_for(clock::sleep_until(until));
+            let goes_on = tokio::select! {
+                rested = rested => rested.is_some(),
+                () = left.cancelled() => false,
+            };
+            if !goes_on {
+                return Ok(Attempt::Busy { again_in: None });
             }
         }
         let mut hints = self.hints.listen(&id);
         // A session may have ended between our choice and our request, or while we waited; once
         // more, then, on another.
+        let mut has_waited = false;
         for _ in 0..2 {
             let Some(claim) = self.claims.claim(&take.key, take.mode) else {
                 return Ok(Attempt::Busy { again_in: None });
             };
             let session = self.session(self.bears(request), 1)?;
             let asked = asking(&session, take.clone(), Some(claim));
-            if let Some(granted) = asked.wait(request.deadline, left, &mut hints).await? {
-                return Ok(match granted {
-                    Some(granted) => Attempt::Granted(self.hold(session, &id, take, granted)),
-                    None => Attempt::Busy { again_in: None },
-                });
+            match asked.wait(request.deadline, left, &mut hints).await? {
+                Answered::Granted(token) => {
+                    return Ok(Attempt::Granted(self.hold(session, &id, take, token)));
+                }
+                Answered::Refused => return Ok(Attempt::Busy { again_in: None }),
+                Answered::Over { waited } => has_waited = waited,
+            }
+        }
+        // A server that answers between breaks is there; it is asked again, after a pause.
+        match has_waited {
+            true => Ok(Attempt::Busy { again_in: None }),
+            false => Err(unanswered()),
+        }
+    }
+
+    async fn take_all(&self, requests: &[Request]) -> Result<Option<Vec<Owned<HoldOf<O>>>>> {
+        // As for one: a session may have ended between our choice and our request.
+        for _ in 0..2 {
+            let Some(claimed) = self.claim_all(requests) else {
+                return Ok(None);
+            };
+            if let Some(granted) = self.take_together(requests, claimed).await? {
+                return Ok(granted);
             }
         }
         Err(unanswered())
     }
 
-    async fn take_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Owned<HoldOf<O>>>>> {
+    /// All of these, or none; `None` if the session ended before it answered.
+    async fn take_together(
+        &self,
+        requests: &[Request],
+        claimed: Claimed<O>,
+    ) -> Result<Option<Option<Vec<Owned<HoldOf<O>>>>>> {
         let Some(bears) = requests.iter().map(|request| self.bears(request)).min() else {
-            return Ok(Some(Vec::new()));
-        };
-        let Some(claimed) = self.claim_all(&requests) else {
-            return Ok(None);
+            return Ok(Some(Some(Vec::new())));
         };
         let session = self.session(bears, requests.len())?;
-        let mut asked = Vec::new();
-        let mut granted = Vec::new();
-        let takings = claimed.into_iter().map(|(take, claim)| {
-            let (taking, answer) = Asked::new(&session, take.clone(), Some(claim));
-            asked.push((take, answer));
-            taking
-        });
-        session.ask(actor::Ask::Together(takings.collect()));
-        let wanted = requests.len();
-        for (request, (take, asked)) in requests.into_iter().zip(asked) {
-            if let Some(token) = asked.answer().await.ok_or_else(unanswered)?? {
-                let hold = self.hold(session.clone(), &request.id(), take, token.accept());
-                granted.push(Owned::new(hold, request.releases));
+        let takes: Vec<_> = claimed.iter().map(|(take, _)| take.clone()).collect();
+        let asking = claimed.into_iter();
+        let asking = asking.map(|(take, claim)| Asked::new(&session, take, Some(claim)));
+        let (takings, asked): (Vec<_>, Vec<_>) = asking.unzip();
+        session.ask(actor::Ask::Together(takings));
+        let (mut granted, mut failed, mut is_over) = (Vec::new(), None, false);
+        // Every answer, even after the end: with it the place is free to be claimed anew.
+        for asked in asked {
+            match asked.answer().await {
+                Some(Ok(one)) => granted.extend(one),
+                Some(Err(error)) => failed = Some(error),
+                None => is_over = true,
             }
         }
-        if granted.len() == wanted {
-            return Ok(Some(granted));
+        if is_over {
+            return Ok(None);
         }
-        for hold in granted {
-            hold.release().await?;
+        if granted.len() < requests.len() {
+            // First all are on their way, then each is waited for: they ride together.
+            let back: Vec<_> = granted.into_iter().map(Granted::give_back).collect();
+            for given in back {
+                // A session that has ended has given everything back.
+                let _ = given.await;
+            }
+            return failed.map_or(Ok(Some(None)), Err);
         }
-        Ok(None)
+        let holds = requests.iter().zip(takes).zip(granted);
+        let holds = holds.map(|((request, take), granted)| {
+            let hold = self.hold(session.clone(), &request.id(), take, granted.accept());
+            Owned::new(hold, request.releases.clone())
+        });
+        Ok(Some(Some(holds.collect())))
     }
 
     /// A place for each, or for none.
-    #[expect(clippy::type_complexity, reason = "a take and its place")]
-    fn claim_all(&self, requests: &[Request]) -> Option<Vec<(Take<KeyOf<O>>, Claim<KeyOf<O>>)>> {
+    fn claim_all(&self, requests: &[Request]) -> Option<Claimed<O>> {
         let claimed = requests.iter().map(|request| {
             let take = Take {
                 key: self.open.key(&request.id()),
@@ -210,7 +246,8 @@ impl<O: Open> Inner<O> {
         Some(request.lease.map_or(usual, |wish| wish.min(usual)))
     }
 
-    /// A session with room for so many more, or a new one.
+    /// A session with room for so many more, or a new one. The room is theirs: whoever comes at
+    /// the same moment finds it taken.
     fn session(&self, bears: Option<Duration>, more: usize) -> Result<Link<KeyOf<O>>> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(Link::is_live);
@@ -220,10 +257,12 @@ impl<O: Open> Inner<O> {
         }
         let capacity = self.options.capacity;
         if let Some(session) = sessions.iter().find(|s| s.suits(bears, more, capacity)) {
+            session.reserve(more);
             return Ok(session.clone());
         }
         let options = self.options.bearing(bears);
         let (session, run) = actor::start(self.open.clone(), options, self.rests.clone());
+        session.reserve(more);
         sessions.push(session.clone());
         keeper::spawn(run);
         Ok(session)

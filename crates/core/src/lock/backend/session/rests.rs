@@ -15,6 +15,9 @@ use std::{
 /// They must be woken up and come; a round trip can be much shorter than that.
 const SHORTEST: Duration = Duration::from_millis(1);
 
+/// A round trip that took longer says nothing of the next ones.
+const LONGEST: Duration = Duration::from_millis(250);
+
 /// Of a key that is never asked for again an entry stays. More than so many are looked through.
 const MANY: usize = 1024;
 
@@ -24,7 +27,7 @@ pub(super) struct Rests<K>(Mutex<HashMap<K, Instant>>);
 impl<K: Eq + Hash> Rests<K> {
     /// Stays away from `key` for two round trips and a little more, by chance.
     pub(super) fn begin(&self, key: K, round_trip: Duration) {
-        let least = (round_trip * 2).max(SHORTEST);
+        let least = (round_trip * 2).clamp(SHORTEST, LONGEST);
         let pause = rand::rng().random_range(least..=least * 2);
         let mut rests = self.lock();
         if rests.len() >= MANY {

@@ -10,6 +10,10 @@ use crate::lock::{Error, ErrorKind, Instant, Loss, Mode, Result, Token};
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     hash::Hash,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 use tokio::sync::oneshot;
@@ -28,10 +32,26 @@ pub(super) struct Taking<K: Hash + Eq> {
     /// The place it takes; an upgrade has one already.
     pub(super) claim: Option<Claim<K>>,
     pub(super) reply: Reply<K>,
-    /// By which it leaves.
-    pub(super) ticket: u64,
-    /// Refused before, and kept: the server may know of it.
-    pub(super) kept: bool,
+    pub(super) ticket: Ticket,
+}
+
+/// By which one who asks leaves; and by which it knows whether it was refused and kept, so that
+/// the server may know of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ticket(Arc<AtomicBool>);
+
+impl Ticket {
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(super) fn keep(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_kept(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 pub(super) type Giving<K> = (Give<K>, Option<oneshot::Sender<Result<()>>>);
@@ -69,13 +89,19 @@ impl<K: Hash + Eq + Clone> Riders<K> {
 impl<S: Session> Actor<S> {
     /// Chooses who rides: in order, no key twice, so that no key is given and taken in one batch.
     pub(super) fn board(&mut self) -> Riders<S::Key> {
-        let leaves = std::mem::take(&mut self.leaves);
-        let mut keys: HashSet<_> = leaves.iter().map(|take| take.key.clone()).collect();
+        let mut keys = HashSet::new();
         let mut riders = Riders {
             takes: Vec::new(),
-            leaves,
+            leaves: Vec::new(),
             gives: Vec::new(),
         };
+        for leave in std::mem::take(&mut self.leaves) {
+            if keys.len() < self.options.batch && keys.insert(leave.key.clone()) {
+                riders.leaves.push(leave);
+            } else {
+                self.leaves.push(leave);
+            }
+        }
         let mut later = VecDeque::new();
         while let Some(rider) = self.pending.pop_front() {
             if keys.len() >= self.options.batch || keys.contains(rider.key()) {
@@ -116,10 +142,14 @@ impl<S: Session> Actor<S> {
 
     fn settle_take(&mut self, taking: Taking<S::Key>, granted: Option<Option<Token>>) {
         let Some(token) = granted else {
+            if !taking.take.waits {
+                return self.refuse(taking);
+            }
+            taking.ticket.keep();
             // Who has stopped listening does not wait.
-            return match taking.take.waits && !taking.reply.is_closed() {
-                true => self.keep(taking),
-                false => self.refuse(taking),
+            return match taking.reply.is_closed() {
+                false => self.keep(taking),
+                true => self.refuse(taking),
             };
         };
         let Taking {
@@ -140,10 +170,32 @@ impl<S: Session> Actor<S> {
 
     /// Says no for good.
     pub(super) fn refuse(&mut self, taking: Taking<S::Key>) {
-        if taking.kept {
-            self.leaves.push(taking.take.clone());
+        if taking.ticket.is_kept() {
+            self.tell_of_leaving(taking.take.clone());
         }
         self.answer(taking, Ok(None));
+    }
+
+    /// Tells the server with the next round trip, unless another waits for the same.
+    fn tell_of_leaving(&mut self, take: Take<S::Key>) {
+        let same = |other: &Taking<_>| {
+            other.ticket.is_kept() && other.take.key == take.key && other.take.mode == take.mode
+        };
+        let pending = |rider: &Rider<_>| matches!(rider, Rider::Take(taking) if same(taking));
+        if !self.waiters.any(&take.key, same) && !self.pending.iter().any(pending) {
+            self.leaves.push(take);
+        }
+    }
+
+    /// The round trip failed and was cleaned up. That says nothing of who waits: the server hears
+    /// of those who do not any more with the next one.
+    pub(super) fn fail(&mut self, riders: Riders<S::Key>, error: &Error) {
+        self.settle_gives(riders.gives);
+        self.leaves.extend(riders.leaves);
+        for taking in riders.takes.iter().filter(|taking| taking.take.waits) {
+            self.tell_of_leaving(taking.take.clone());
+        }
+        self.fail_takes(riders.takes, error);
     }
 
     pub(super) fn fail_takes(&mut self, takes: Vec<Taking<S::Key>>, error: &Error) {

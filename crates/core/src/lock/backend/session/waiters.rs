@@ -3,7 +3,7 @@
 use super::{
     Session,
     actor::Actor,
-    riders::{Rider, Taking},
+    riders::{Rider, Taking, Ticket},
 };
 use crate::lock::Instant;
 use std::{collections::HashMap, hash::Hash};
@@ -31,8 +31,8 @@ impl<K: Hash + Eq + Clone> Waiters<K> {
     }
 
     /// When to try for all of them again; `None` if nobody waits.
-    pub(super) fn again_at(&self) -> Option<Instant> {
-        self.again_at.filter(|_| !self.is_empty())
+    pub(super) const fn again_at(&self) -> Option<Instant> {
+        self.again_at
     }
 
     fn add(&mut self, taking: Taking<K>) {
@@ -42,7 +42,9 @@ impl<K: Hash + Eq + Clone> Waiters<K> {
 
     /// Those who wait for `key`, and not any more.
     fn of(&mut self, key: &K) -> Vec<Taking<K>> {
-        self.by_key.remove(key).unwrap_or_default()
+        let waiting = self.by_key.remove(key).unwrap_or_default();
+        self.forget_the_time();
+        waiting
     }
 
     fn all(&mut self) -> Vec<Taking<K>> {
@@ -53,23 +55,35 @@ impl<K: Hash + Eq + Clone> Waiters<K> {
             .collect()
     }
 
-    fn remove(&mut self, key: &K, ticket: u64) -> Option<Taking<K>> {
+    /// Whether somebody who waits for `key` is so.
+    pub(super) fn any(&self, key: &K, is_so: impl Fn(&Taking<K>) -> bool) -> bool {
+        self.by_key
+            .get(key)
+            .is_some_and(|waiting| waiting.iter().any(is_so))
+    }
+
+    fn remove(&mut self, key: &K, ticket: &Ticket) -> Option<Taking<K>> {
         let waiting = self.by_key.get_mut(key)?;
-        let at = waiting.iter().position(|taking| taking.ticket == ticket)?;
+        let at = waiting.iter().position(|taking| taking.ticket.is(ticket))?;
         let found = waiting.swap_remove(at);
         if waiting.is_empty() {
             self.by_key.remove(key);
         }
+        self.forget_the_time();
         Some(found)
+    }
+
+    /// Whoever is the first to wait again does so for the whole time.
+    fn forget_the_time(&mut self) {
+        self.again_at = self.again_at.filter(|_| !self.by_key.is_empty());
     }
 }
 
 impl<S: Session> Actor<S> {
     /// Keeps one that was refused.
-    pub(super) fn keep(&mut self, mut taking: Taking<S::Key>) {
-        taking.kept = true;
+    pub(super) fn keep(&mut self, taking: Taking<S::Key>) {
         self.waiters.add(taking);
-        let again_at = Instant::now() + self.options.pace.most;
+        let again_at = Instant::now() + self.options.pace.longest();
         self.waiters.again_at.get_or_insert(again_at);
     }
 
@@ -88,10 +102,10 @@ impl<S: Session> Actor<S> {
     }
 
     /// Somebody does not wait any more.
-    pub(super) fn leave(&mut self, key: &S::Key, ticket: u64) {
+    pub(super) fn leave(&mut self, key: &S::Key, ticket: &Ticket) {
         let left = self.waiters.remove(key, ticket).or_else(|| {
             let is_it =
-                |rider: &Rider<_>| matches!(rider, Rider::Take(taking) if taking.ticket == ticket);
+                |rider: &Rider<_>| matches!(rider, Rider::Take(taking) if taking.ticket.is(ticket));
             match self.pending.remove(self.pending.iter().position(is_it)?) {
                 Some(Rider::Take(taking)) => Some(taking),
                 _ => None,

@@ -1,16 +1,15 @@
 //! A database whose locks live on sessions. It grants a session again what that has already, as
 //! databases do, and answers as it is told.
 
+mod state;
+
 use super::events::{Count, Gate};
 use lockwork_core::lock::{
-    Error, ErrorKind, LockId, Mode, Result, Token,
-    backend::{
-        Present,
-        session::{Answer, Batch, Open, Session, Taken},
-    },
+    Error, ErrorKind, LockId, Mode, Result,
+    backend::session::{Answer, Batch, Open, Session, Taken},
 };
+use state::{Held, RIVAL, State, words};
 use std::{
-    collections::VecDeque,
     sync::{Arc, Mutex, MutexGuard},
     thread,
     time::Duration,
@@ -36,6 +35,8 @@ pub(crate) enum Step {
     Panic,
     /// The answer names a key that nobody asked for.
     Surplus,
+    /// Nothing is granted.
+    Refuse,
 }
 
 /// What becomes of one cleaning up.
@@ -51,6 +52,7 @@ pub(crate) enum CleanUp {
 pub(crate) struct Exchange {
     pub(crate) session: u64,
     pub(crate) gives: Vec<String>,
+    pub(crate) leaves: Vec<String>,
     pub(crate) takes: Vec<String>,
 }
 
@@ -71,6 +73,8 @@ struct Inner {
     closed: Count,
     /// Sessions up to this one are broken.
     broken: watch::Sender<u64>,
+    /// All that sessions were told so far.
+    news: watch::Sender<Vec<String>>,
 }
 
 impl Default for Inner {
@@ -84,32 +88,10 @@ impl Default for Inner {
             opened: Count::default(),
             closed: Count::default(),
             broken: watch::Sender::new(0),
+            news: watch::Sender::default(),
         }
     }
 }
-
-#[derive(Debug, Default)]
-struct State {
-    sessions: u64,
-    refused: usize,
-    panics: bool,
-    holds: Vec<Held>,
-    tokens: u64,
-    script: VecDeque<Step>,
-    clean_ups: VecDeque<CleanUp>,
-    exchanges: Vec<Exchange>,
-    wrongs: Vec<String>,
-}
-
-#[derive(Clone, Debug)]
-struct Held {
-    key: String,
-    session: u64,
-    mode: Mode,
-}
-
-/// Somebody else's session.
-const RIVAL: u64 = 0;
 
 impl Db {
     /// Tells what becomes of the next exchanges that are more than pings.
@@ -175,13 +157,33 @@ impl Db {
         self.state().holds.retain(|held| held.session != RIVAL);
     }
 
+    /// Tells every session that somebody let go of `key`.
+    pub(crate) fn tell(&self, key: &str) {
+        self.0.news.send_modify(|news| news.push(key.to_owned()));
+    }
+
+    /// From now on others wait for `key`, and whoever gives it back hears of that.
+    pub(crate) fn others_want(&self, key: &str) {
+        self.state().wanted.push(key.to_owned());
+    }
+
+    pub(crate) fn limit(&self, quota: usize) {
+        self.state().quota = Some(quota);
+    }
+
+    /// For how long each session that was asked for is to be borne.
+    pub(crate) fn bears(&self) -> Vec<Option<Duration>> {
+        self.state().bears.clone()
+    }
+
+    /// All who wait as far as the server was told, in words.
+    pub(crate) fn waiting(&self) -> Vec<String> {
+        words(&self.state().waiting)
+    }
+
     /// All that is held, in words.
     pub(crate) fn held(&self) -> Vec<String> {
-        let state = self.state();
-        let words = |held: &Held| format!("{} {}", held.mode.as_str(), held.key);
-        let mut held: Vec<_> = state.holds.iter().map(words).collect();
-        held.sort_unstable();
-        held
+        words(&self.state().holds)
     }
 
     /// Every round trip so far that was more than a ping.
@@ -203,7 +205,8 @@ impl Db {
 impl Open for Db {
     type Session = DbSession;
 
-    async fn open(&self, _: Option<Duration>) -> Result<DbSession> {
+    async fn open(&self, bears: Option<Duration>) -> Result<DbSession> {
+        self.state().bears.push(bears);
         self.0.door.pass().await;
         let panics = std::mem::take(&mut self.state().panics);
         assert!(!panics, "the driver of this test panics, as it was told to");
@@ -220,7 +223,12 @@ impl Open for Db {
             db: self.clone(),
             number,
             taken: None,
+            heard: self.0.news.borrow().len(),
         })
+    }
+
+    fn quota(&self) -> usize {
+        self.state().quota.unwrap_or(usize::MAX)
     }
 
     /// `mutex:name`; or, of a name with a `#`, what is before it.
@@ -238,6 +246,8 @@ pub(crate) struct DbSession {
     number: u64,
     /// What the last exchange granted, if it was done at all.
     taken: Option<Vec<String>>,
+    /// So much of the news.
+    heard: usize,
 }
 
 impl Session for DbSession {
@@ -266,9 +276,10 @@ impl Session for DbSession {
                 tokio::time::sleep(after).await;
                 thread::sleep(by);
             }
-            Step::Answer | Step::FailAfterwards | Step::Silence | Step::Surplus => {}
+            Step::Answer | Step::FailAfterwards | Step::Silence | Step::Surplus | Step::Refuse => {}
         }
-        let mut taken = db.state().apply(self.number, batch);
+        let refuses = matches!(step, Step::Refuse);
+        let (mut taken, contended) = db.state().apply(self.number, batch, refuses);
         self.taken = Some(taken.iter().map(|taken| taken.key.clone()).collect());
         db.0.after.pass().await;
         match step {
@@ -282,7 +293,7 @@ impl Session for DbSession {
         }
         // In no order that anybody could rely on.
         taken.reverse();
-        Ok(Answer::granting(taken))
+        Ok(Answer { taken, contended })
     }
 
     async fn clean_up(&mut self, batch: &Batch<String>) -> Result<()> {
@@ -302,9 +313,18 @@ impl Session for DbSession {
 
     async fn news(&mut self) -> Result<String> {
         let mut broken = self.db.0.broken.subscribe();
-        let _ = broken.wait_for(|upto| *upto >= self.number).await;
-        let message = "the connection was broken";
-        Err(Error::new(ErrorKind::Unavailable, message))
+        let mut news = self.db.0.news.subscribe();
+        tokio::select! {
+            biased;
+            _ = broken.wait_for(|upto| *upto >= self.number) => {
+                let message = "the connection was broken";
+                Err(Error::new(ErrorKind::Unavailable, message))
+            }
+            Ok(news) = news.wait_for(|news| news.len() > self.heard) => {
+                self.heard += 1;
+                Ok(news[self.heard - 1].clone())
+            }
+        }
     }
 }
 
@@ -313,127 +333,8 @@ impl Drop for DbSession {
         let number = self.number;
         if let Ok(mut state) = self.db.0.state.lock() {
             state.holds.retain(|held| held.session != number);
+            state.waiting.retain(|waits| waits.session != number);
         }
         self.db.0.closed.add();
-    }
-}
-
-impl State {
-    fn record(&mut self, session: u64, batch: &Batch<String>) {
-        let mut keys: Vec<_> = batch.gives.iter().map(|give| &give.key).collect();
-        keys.extend(batch.takes.iter().map(|take| &take.key));
-        keys.sort_unstable();
-        if keys.windows(2).any(|pair| pair[0] == pair[1]) {
-            self.wrongs
-                .push(format!("a key occurs twice in one batch: {keys:?}"));
-        }
-        let words = |special: bool, word: &str, mode: Mode, key: &str| {
-            format!("{} {key}", if special { word } else { mode.as_str() })
-        };
-        self.exchanges.push(Exchange {
-            session,
-            gives: batch
-                .gives
-                .iter()
-                .map(|give| words(give.downgrade, "down", give.mode, &give.key))
-                .collect(),
-            takes: batch
-                .takes
-                .iter()
-                .map(|take| words(take.upgrade, "up", take.mode, &take.key))
-                .collect(),
-        });
-    }
-
-    fn apply(&mut self, session: u64, batch: &Batch<String>) -> Vec<Taken<String>> {
-        self.give(session, batch);
-        let mut taken = Vec::new();
-        for take in &batch.takes {
-            let mut others = Present::default();
-            let theirs = |held: &&Held| held.key == take.key && held.session != session;
-            for held in self.holds.iter().filter(theirs) {
-                others.add(held.mode);
-            }
-            if !others.admits(take.mode) {
-                continue;
-            }
-            if take.upgrade {
-                self.change(session, &take.key, Mode::Upgradeable, Mode::Write);
-            } else {
-                self.holds.push(Held {
-                    key: take.key.clone(),
-                    session,
-                    mode: take.mode,
-                });
-            }
-            let token = take.mode.has_token().then(|| {
-                self.tokens += 1;
-                Token::from_server(self.tokens)
-            });
-            taken.push(Taken {
-                key: take.key.clone(),
-                token: token.flatten(),
-            });
-            self.look_at(&take.key);
-        }
-        taken
-    }
-
-    fn give(&mut self, session: u64, batch: &Batch<String>) {
-        for give in &batch.gives {
-            if give.downgrade {
-                self.change(session, &give.key, Mode::Write, Mode::Upgradeable);
-            } else {
-                self.remove(session, &give.key, give.mode);
-            }
-        }
-    }
-
-    fn take_back(&mut self, session: u64, batch: &Batch<String>, taken: &[String]) {
-        for take in batch.takes.iter().filter(|take| taken.contains(&take.key)) {
-            if take.upgrade {
-                self.change(session, &take.key, Mode::Write, Mode::Upgradeable);
-            } else {
-                self.remove(session, &take.key, take.mode);
-            }
-        }
-    }
-
-    fn find(&mut self, session: u64, key: &str, mode: Mode) -> Option<usize> {
-        let found = self
-            .holds
-            .iter()
-            .position(|held| held.session == session && held.key == key && held.mode == mode);
-        if found.is_none() {
-            let mode = mode.as_str();
-            self.wrongs
-                .push(format!("session {session} does not hold {mode} {key}"));
-        }
-        found
-    }
-
-    fn remove(&mut self, session: u64, key: &str, mode: Mode) {
-        if let Some(at) = self.find(session, key, mode) {
-            self.holds.swap_remove(at);
-        }
-    }
-
-    fn change(&mut self, session: u64, key: &str, from: Mode, to: Mode) {
-        if let Some(at) = self.find(session, key, from) {
-            self.holds[at].mode = to;
-        }
-    }
-
-    /// Whether those who hold `key` go together, whatever session they are on.
-    fn look_at(&mut self, key: &str) {
-        let mut present = Present::default();
-        for held in self.holds.iter().filter(|held| held.key == key) {
-            if !present.admits(held.mode) {
-                let mode = held.mode.as_str();
-                self.wrongs.push(format!("{mode} {key} beside {present:?}"));
-                return;
-            }
-            present.add(held.mode);
-        }
     }
 }
