@@ -1,13 +1,12 @@
 //! Many locks on few connections.
 
 use crate::{SOON, locks, options, server, within};
-use lockwork_conformance::generous;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const MANY: usize = 10_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_locks_need_twelve_connections_and_half_a_second() {
+async fn ten_thousand_locks_need_twelve_connections_and_no_task_each() {
     let server = server(&[("max_locks_per_transaction", "256")]);
     let backend = options(&server.url()).connect().await.unwrap();
     let locks = locks(backend.clone());
@@ -26,6 +25,7 @@ async fn ten_thousand_locks_need_twelve_connections_and_half_a_second() {
     let took = start.elapsed();
     let connections = crate::sessions(&server);
     let tasks = lockwork::backend::keeper::tasks() - tasks;
+    // How long it may take is a bar of the bench, whose build is optimised.
     println!("{MANY} locks in {took:?} on {connections} connections, {tasks} tasks more");
     assert!(guards.iter().all(lockwork::Guard::is_valid));
     assert!(connections <= 12, "{connections}");
@@ -36,5 +36,4 @@ async fn ten_thousand_locks_need_twelve_connections_and_half_a_second() {
     locks.close().await;
     println!("released in {:?}", start.elapsed());
     assert_eq!(crate::advisory_locks(&server), 0);
-    assert!(took < generous(Duration::from_millis(500)), "{took:?}");
 }
