@@ -5,7 +5,7 @@ use lockwork_core::lock::{
     Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE,
 };
 use sqlx::postgres::PgConnectOptions;
-use std::time::Duration;
+use std::{str::FromStr, time::Duration};
 use url::Url;
 
 /// Finds a database of locks by URL: `postgres://app@db.example.com/app`.
@@ -13,12 +13,13 @@ use url::Url;
 /// | option | | unless said otherwise |
 /// |---|---|---|
 /// | `tenure` | how long a process may pass a lock among its own tasks | `20ms` |
-/// | `lease` | after how long without a sign of life the server frees what a process holds | `15s` |
-/// | `quota` | how many locks a process may hold and wait for | half of what the server has room for |
-/// | `capacity` | how many locks live on one connection | `1000` |
-/// | `schema` | where the sequence for tokens is | `lockwork` |
-/// | `tokens` | whether grants have tokens; `false` needs no schema | `true` |
-/// | `compat` | `medallion` to share locks with .NET's DistributedLock | `none` |
+/// | `mode` | `session`: advisory locks. `lease`: rows of a table, for poolers in transaction mode; the two exclude nobody of the other | `session` |
+/// | `lease` | after how long without a sign of life the server frees what a process holds | `15s`; `30s` with `mode=lease` |
+/// | `quota` | how many locks a process may hold and wait for (`session`) | half of what the server has room for |
+/// | `capacity` | how many locks live on one connection (`session`) | `1000` |
+/// | `schema` | where the sequence for tokens is, and the table of leases | `lockwork` |
+/// | `tokens` | whether grants have tokens; `false` needs no schema (`session`) | `true` |
+/// | `compat` | `medallion` to share locks with .NET's DistributedLock (`session`) | `none` |
 /// | `sslmode` | `verify-full`, `verify-ca`, `require`, `prefer`, `allow`, `disable` | `prefer` to this machine, else `verify-full` |
 /// | `sslrootcert`, `sslcert`, `sslkey` | files: the authority to trust, our certificate and its key | those of the system; none |
 pub const DRIVER: Driver = Driver {
@@ -27,26 +28,63 @@ pub const DRIVER: Driver = Driver {
 };
 
 async fn connect(url: Url) -> Result<Locks> {
-    let (options, tenure) = read(&url)?;
-    Ok(Locks::with_tenure(options.connect().await?, tenure))
+    let (options, tenure, mode) = read(&url)?;
+    Ok(match mode {
+        Mode::Session => Locks::with_tenure(options.connect().await?, tenure),
+        Mode::Lease => Locks::with_tenure(options.connect_leases().await?, tenure),
+    })
 }
 
-fn read(url: &Url) -> Result<(Options, Duration)> {
+/// What locks are at the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Advisory locks of a session.
+    Session,
+    /// Rows with a lease.
+    Lease,
+}
+
+impl FromStr for Mode {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "session" => Ok(Self::Session),
+            "lease" => Ok(Self::Lease),
+            _ => Err(Error::new(
+                ErrorKind::Invalid,
+                "mode is `session` or `lease`",
+            )),
+        }
+    }
+}
+
+fn read(url: &Url) -> Result<(Options, Duration, Mode)> {
     let mut query = Query::of(url)?;
+    let mode = query.option("mode")?.unwrap_or(Mode::Session);
     let connect = encryption(server(url)?, &mut query)?;
     let tenure = query.duration("tenure")?.unwrap_or(DEFAULT_TENURE);
     let mut options = Options::new(connect);
     if let Some(lease) = query.duration("lease")? {
         options = options.lease(lease);
     }
+    if let Some(schema) = query.option::<String>("schema")? {
+        options = options.schema(schema);
+    }
+    if mode == Mode::Session {
+        options = of_sessions(options, &mut query)?;
+    }
+    query.finish()?;
+    Ok((options, tenure, mode))
+}
+
+/// What means nothing to rows with a lease.
+fn of_sessions(mut options: Options, query: &mut Query) -> Result<Options> {
     if let Some(quota) = query.option("quota")? {
         options = options.quota(quota);
     }
     if let Some(capacity) = query.option("capacity")? {
         options = options.capacity(capacity);
-    }
-    if let Some(schema) = query.option::<String>("schema")? {
-        options = options.schema(schema);
     }
     if let Some(tokens) = query.option("tokens")? {
         options = options.tokens(tokens);
@@ -54,8 +92,7 @@ fn read(url: &Url) -> Result<(Options, Duration)> {
     if let Some(compat) = query.option("compat")? {
         options = options.compat(compat);
     }
-    query.finish()?;
-    Ok((options, tenure))
+    Ok(options)
 }
 
 /// Where the server is, and as whom to go there.

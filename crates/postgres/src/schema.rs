@@ -8,7 +8,7 @@ use lockwork_core::lock::{Error, ErrorKind, Result};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row, raw_sql};
 
 /// Under this lock the schema is made: two nodes may start at once.
-const MAKING: i32 = 0;
+pub(crate) const MAKING: i32 = 0;
 
 /// Makes the schema and its sequence unless they are there.
 pub(crate) async fn ensure(connection: &mut PgConnection, options: &Options) -> Result<()> {
@@ -22,7 +22,8 @@ pub(crate) async fn ensure(connection: &mut PgConnection, options: &Options) -> 
     transaction.commit().await.map_err(refused)
 }
 
-/// What an administrator runs where lockwork may not create a schema.
+/// What an administrator runs where lockwork may not create a schema. Locks with `mode=lease` need a
+/// table and functions besides: see `lease/install.rs`.
 pub(crate) fn script(options: &Options) -> String {
     let schema = options.quoted_schema();
     format!(
@@ -42,7 +43,7 @@ async fn fetch(connection: &mut PgConnection, text: String) -> Result<sqlx::post
     row.map_err(refused)
 }
 
-async fn exists(connection: &mut PgConnection, options: &Options) -> Result<bool> {
+pub(crate) async fn exists(connection: &mut PgConnection, options: &Options) -> Result<bool> {
     let sequence = options.sequence();
     let row = fetch(
         connection,
@@ -52,13 +53,18 @@ async fn exists(connection: &mut PgConnection, options: &Options) -> Result<bool
     row.try_get(0).map_err(refused)
 }
 
-async fn make(connection: &mut PgConnection, options: &Options) -> Result<()> {
+/// What makes the schema and its sequence.
+pub(crate) fn statements(options: &Options) -> String {
     let (schema, sequence) = (options.quoted_schema(), options.sequence());
-    let text = format!(
+    format!(
         "CREATE SCHEMA IF NOT EXISTS {schema}; \
          CREATE SEQUENCE IF NOT EXISTS {sequence} AS bigint CACHE 1"
-    );
-    execute(connection, text).await.map_err(|error| {
+    )
+}
+
+async fn make(connection: &mut PgConnection, options: &Options) -> Result<()> {
+    let made = execute(connection, statements(options)).await;
+    made.map_err(|error| {
         if error.kind() != ErrorKind::Denied {
             return error;
         }
@@ -70,7 +76,7 @@ async fn make(connection: &mut PgConnection, options: &Options) -> Result<()> {
     })
 }
 
-async fn check(connection: &mut PgConnection, options: &Options) -> Result<()> {
+pub(crate) async fn check(connection: &mut PgConnection, options: &Options) -> Result<()> {
     let sequence = options.sequence();
     let text = format!(
         "SELECT seqcache, seqincrement, seqcycle FROM pg_sequence \

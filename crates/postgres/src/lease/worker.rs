@@ -1,0 +1,218 @@
+//! One connection: takes what stands in line, asks it in one message, and gives the answers out.
+
+use super::{
+    line::{Answer, Company, Failure, PATIENCE, Question, late},
+    refusal,
+};
+use lockwork_core::lock::Error;
+use sqlx::{
+    AssertSqlSafe, ConnectOptions, Executor, PgConnection,
+    postgres::{PgConnectOptions, PgRow},
+    raw_sql,
+};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+use tokio::{
+    sync::{Mutex, mpsc},
+    time::{Instant, timeout_at},
+};
+
+/// How many questions go together at most.
+const BATCH: usize = 64;
+
+/// What goes before every batch. Whatever server, role or database say: rows are judged as they are
+/// now, and nothing waits for longer than we do. Only what asks for it waits for the disk: see
+/// `lease_lasts_v1`. All of it ends with the transaction.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
+    SELECT set_config('lockwork.usual', \
+        CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' \
+          ELSE current_setting('synchronous_commit') END, true), \
+      set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '3000', true), \
+      set_config('statement_timeout', '4000', true);";
+
+type Asked = Arc<Mutex<mpsc::UnboundedReceiver<Question>>>;
+
+/// Works until nobody asks any more.
+pub(super) async fn run(asked: Asked, connect: PgConnectOptions) {
+    let mut worker = Worker {
+        connect,
+        connection: None,
+    };
+    while let Some(batches) = next(&asked).await {
+        for batch in batches {
+            worker.see_to(batch).await;
+        }
+    }
+}
+
+/// What stands in line; those that may go together, together.
+async fn next(asked: &Asked) -> Option<VecDeque<Vec<Question>>> {
+    let mut asked = asked.lock().await;
+    let first = asked.recv().await?;
+    let mut batch = vec![first];
+    if batch[0].company != Company::None {
+        while batch.len() < BATCH {
+            let Ok(question) = asked.try_recv() else {
+                break;
+            };
+            let is_alone = question.company == Company::None;
+            batch.push(question);
+            if is_alone {
+                break;
+            }
+        }
+    }
+    let alone = batch.pop_if(|last| last.company == Company::None);
+    batch.sort_by_key(|question| match question.company {
+        Company::Others(number) => number,
+        Company::None => i64::MAX,
+    });
+    let batches = [batch, alone.into_iter().collect()];
+    Some(
+        batches
+            .into_iter()
+            .filter(|batch| !batch.is_empty())
+            .collect(),
+    )
+}
+
+struct Worker {
+    connect: PgConnectOptions,
+    connection: Option<PgConnection>,
+}
+
+impl Worker {
+    async fn see_to(&mut self, mut batch: Vec<Question>) {
+        let too_old = |question: &mut Question| question.asked_at.elapsed() >= PATIENCE;
+        for question in batch.extract_if(.., too_old) {
+            give(question, Err(Failure::NotDone(late())));
+        }
+        if batch.is_empty() {
+            return;
+        }
+        match self.ask(&batch).await {
+            // One of them is what the server minds; the others need not fail for it.
+            Err(Failure::NotDone(_)) if batch.len() > 1 && self.connection.is_some() => {
+                for question in batch {
+                    let alone = vec![question];
+                    let said = self.ask(&alone).await;
+                    hand_out(alone, said);
+                }
+            }
+            said => hand_out(batch, said),
+        }
+    }
+
+    /// Asks all of these. What was open before may have been closed meanwhile, which shows only when
+    /// it is used: then on a new connection, once more. Everything may be asked twice.
+    async fn ask(&mut self, batch: &[Question]) -> Result<Answer, Failure> {
+        let until = Instant::now() + PATIENCE;
+        let was_open = self.connection.is_some();
+        match self.ask_once(batch, until).await {
+            Err(Failure::Unknown(error)) if was_open && Instant::now() < until => {
+                tracing::debug!(%error, "a connection for leases was lost");
+                let again = self.ask_once(batch, until).await;
+                match again {
+                    Ok(rows) => Ok(Answer {
+                        rows,
+                        asked_twice: true,
+                    }),
+                    Err(Failure::NotDone(error) | Failure::Unknown(error)) => {
+                        Err(Failure::Unknown(error))
+                    }
+                }
+            }
+            once => once.map(|rows| Answer {
+                rows,
+                asked_twice: false,
+            }),
+        }
+    }
+
+    async fn ask_once(
+        &mut self,
+        batch: &[Question],
+        until: Instant,
+    ) -> Result<Vec<PgRow>, Failure> {
+        let mut connection = self.open(until).await.map_err(Failure::NotDone)?;
+        let asked = connection.fetch_all(raw_sql(AssertSqlSafe(text(batch))));
+        match timeout_at(until, asked).await {
+            Ok(Ok(rows)) => {
+                self.connection = Some(connection);
+                // The first is what goes before.
+                Ok(rows.into_iter().skip(1).collect())
+            }
+            Ok(Err(error)) if is_clear(&error) => {
+                self.roll_back(connection).await;
+                Err(Failure::NotDone(refusal(error)))
+            }
+            Ok(Err(error)) => Err(Failure::Unknown(refusal(error))),
+            Err(_) => Err(Failure::Unknown(late())),
+        }
+    }
+
+    async fn open(&mut self, until: Instant) -> Result<PgConnection, Error> {
+        match self.connection.take() {
+            Some(connection) => Ok(connection),
+            None => match timeout_at(until, self.connect.connect()).await {
+                Ok(connected) => connected.map_err(refusal),
+                Err(_) => Err(late()),
+            },
+        }
+    }
+
+    /// Keeps a connection whose transaction has failed, if it can be ended.
+    async fn roll_back(&mut self, mut connection: PgConnection) {
+        let limit = Instant::now() + Duration::from_secs(1);
+        let rolled_back = timeout_at(limit, connection.execute(raw_sql("ROLLBACK"))).await;
+        if matches!(rolled_back, Ok(Ok(_))) {
+            self.connection = Some(connection);
+        }
+    }
+}
+
+fn text(batch: &[Question]) -> String {
+    let mut text = BEGIN.to_owned();
+    for question in batch {
+        text.push_str(question.statement.as_str());
+        text.push_str("; ");
+    }
+    text.push_str("COMMIT");
+    text
+}
+
+/// Whether the server says itself that nothing was done. One that ends does not know.
+fn is_clear(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.is_some_and(|code| !code.starts_with("08") && !code.starts_with("57P"))
+}
+
+fn hand_out(batch: Vec<Question>, said: Result<Answer, Failure>) {
+    let expected = batch.len();
+    let said = said.and_then(|answer| match answer.rows.len() {
+        rows if rows == expected || expected == 1 => Ok(answer),
+        _ => Err(Failure::Unknown(super::contradiction())),
+    });
+    match said {
+        Ok(answer) if expected == 1 => {
+            if let Some(question) = batch.into_iter().next() {
+                give(question, Ok(answer));
+            }
+        }
+        Ok(Answer { rows, asked_twice }) => {
+            for (question, row) in batch.into_iter().zip(rows) {
+                let rows = vec![row];
+                give(question, Ok(Answer { rows, asked_twice }));
+            }
+        }
+        Err(failure) => {
+            for question in batch {
+                give(question, Err(failure.clone()));
+            }
+        }
+    }
+}
+
+/// Whoever does not wait any more needs no answer.
+fn give(question: Question, answer: Result<Answer, Failure>) {
+    let _ = question.answer.send(answer);
+}
