@@ -17,7 +17,11 @@ pub struct Taker {
 }
 
 impl Taker {
-    pub(crate) async fn start(program: &Path, url: &str) -> Self {
+    /// Starts `program`, the binary `taker`, on the locks that `url` names.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub async fn start(program: &Path, url: &str) -> Self {
         let mut child = Command::new(program)
             .arg(url)
             .stdin(Stdio::piped())

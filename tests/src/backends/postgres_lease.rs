@@ -11,7 +11,7 @@ use std::{sync::Arc, time::Duration};
 const POOLER: &str = "LOCKWORK_PGBOUNCER_URL";
 
 /// Short enough to see them end, long enough for a busy machine to renew them.
-const LEASE: Duration = Duration::from_millis(1500);
+const LEASE: Duration = Duration::from_secs(2);
 
 /// A database of leases; dropped, it is gone.
 #[derive(Debug)]
@@ -82,6 +82,29 @@ impl Database {
         ran.expect("the server does as it is told");
     }
 
+    /// Sets something for all who connect from now on.
+    ///
+    /// # Panics
+    /// If the server refuses.
+    pub fn set(&self, setting: &str) {
+        self.run(&format!("ALTER DATABASE {} SET {setting}", self.name));
+    }
+
+    /// A role that may connect and nothing else, with the password `secret`.
+    ///
+    /// # Panics
+    /// If the server refuses.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        let name = format!("{}_role", self.name);
+        self.run(&format!("CREATE ROLE {name} LOGIN PASSWORD 'secret'"));
+        Role {
+            server: self.server.clone(),
+            database: self.name.clone(),
+            name,
+        }
+    }
+
     /// The number that `text` asks for; zero from an empty database.
     ///
     /// # Panics
@@ -103,6 +126,33 @@ impl Database {
             "SELECT count(*) FROM lockwork.lease WHERE expires > clock_timestamp() AND {condition}"
         );
         usize::try_from(self.number(&text)).expect("a count")
+    }
+}
+
+/// A role of the server; dropped, it is gone.
+#[derive(Debug)]
+pub struct Role {
+    server: PgConnectOptions,
+    database: String,
+    name: String,
+}
+
+impl Role {
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Drop for Role {
+    fn drop(&mut self) {
+        let name = &self.name;
+        let inside = self.server.clone().database(&self.database);
+        let text = format!("DROP OWNED BY {name}; DROP ROLE {name}");
+        if let Err(error) = run(&inside, text) {
+            eprintln!("{name} stays: {error}");
+        }
     }
 }
 
@@ -148,7 +198,7 @@ impl Harness for Database {
     }
 
     fn patience(&self) -> Duration {
-        Duration::from_millis(500)
+        Duration::from_millis(700)
     }
 }
 

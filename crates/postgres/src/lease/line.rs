@@ -7,8 +7,8 @@ use super::{statement::Statement, worker};
 use crate::Options;
 use lockwork_core::lock::{Error, ErrorKind, Instant, Result, backend::keeper};
 use sqlx::postgres::PgRow;
-use std::{sync::Arc, time::Duration};
-use tokio::sync::{Mutex, mpsc, oneshot};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
 
 /// How many connections there are at most; each is opened when it is first needed.
 const CONNECTIONS: usize = 2;
@@ -31,7 +31,7 @@ pub(super) struct Question {
 }
 
 /// With what a question may go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Company {
     /// With others that have one row for an answer, in the order of these numbers: every transaction
     /// takes its numbers in order, so that none waits for another in a circle.
@@ -68,10 +68,7 @@ impl From<Failure> for Error {
 impl Line {
     pub(super) fn new(options: &Options) -> Self {
         let (questions, asked) = mpsc::unbounded_channel();
-        let asked = Arc::new(Mutex::new(asked));
-        for _ in 0..CONNECTIONS {
-            keeper::spawn(worker::run(asked.clone(), options.connect.clone()));
-        }
+        keeper::spawn(worker::run(asked, options.connect.clone(), CONNECTIONS));
         Self(questions)
     }
 
@@ -111,7 +108,7 @@ impl Line {
             asked_at: Instant::now(),
             answer,
         };
-        // The workers are there for as long as a line is; should they not be, the answer is missing.
+        // Somebody reads it for as long as there is a line; should nobody, the answer is missing.
         let _ = self.0.send(question);
         answered
     }

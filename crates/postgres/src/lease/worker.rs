@@ -1,4 +1,4 @@
-//! One connection: takes what stands in line, asks it in one message, and gives the answers out.
+//! A few connections: what stands in line is asked in one message, and the answers are given out.
 
 use super::{
     line::{Answer, Company, Failure, PATIENCE, Question, late},
@@ -10,9 +10,12 @@ use sqlx::{
     postgres::{PgConnectOptions, PgRow},
     raw_sql,
 };
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 use tokio::{
-    sync::{Mutex, mpsc},
+    sync::{Semaphore, mpsc},
     time::{Instant, timeout_at},
 };
 
@@ -29,50 +32,66 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
       set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '3000', true), \
       set_config('statement_timeout', '4000', true);";
 
-type Asked = Arc<Mutex<mpsc::UnboundedReceiver<Question>>>;
+/// Connections nobody uses at the moment; the one used last is on top, so that no second one is
+/// opened where one is enough.
+#[derive(Clone, Debug, Default)]
+struct Idle(Arc<Mutex<Vec<PgConnection>>>);
 
-/// Works until nobody asks any more.
-pub(super) async fn run(asked: Asked, connect: PgConnectOptions) {
-    let mut worker = Worker {
-        connect,
-        connection: None,
-    };
-    while let Some(batches) = next(&asked).await {
-        for batch in batches {
-            worker.see_to(batch).await;
-        }
+impl Idle {
+    fn connections(&self) -> MutexGuard<'_, Vec<PgConnection>> {
+        // Nothing that can panic runs under this lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What stands in line; those that may go together, together.
-async fn next(asked: &Asked) -> Option<VecDeque<Vec<Question>>> {
-    let mut asked = asked.lock().await;
-    let first = asked.recv().await?;
-    let mut batch = vec![first];
-    if batch[0].company != Company::None {
-        while batch.len() < BATCH {
-            let Ok(question) = asked.try_recv() else {
-                break;
-            };
-            let is_alone = question.company == Company::None;
-            batch.push(question);
-            if is_alone {
-                break;
+/// Works until nobody asks any more, on so many connections at most.
+pub(super) async fn run(
+    mut asked: mpsc::UnboundedReceiver<Question>,
+    connect: PgConnectOptions,
+    connections: usize,
+) {
+    let idle = Idle::default();
+    let hands = Arc::new(Semaphore::new(connections));
+    while let Some(first) = asked.recv().await {
+        // Meanwhile others come, and go along.
+        let Ok(hand) = hands.clone().acquire_owned().await else {
+            return;
+        };
+        let batches = together(first, &mut asked);
+        let mut worker = Worker {
+            connect: connect.clone(),
+            connection: idle.connections().pop(),
+        };
+        let idle = idle.clone();
+        tokio::spawn(async move {
+            for batch in batches {
+                worker.see_to(batch).await;
             }
-        }
+            idle.connections().extend(worker.connection);
+            drop(hand);
+        });
     }
-    let alone = batch.pop_if(|last| last.company == Company::None);
-    batch.sort_by_key(|question| match question.company {
-        Company::Others(number) => number,
-        Company::None => i64::MAX,
-    });
-    let batches = [batch, alone.into_iter().collect()];
-    Some(
-        batches
-            .into_iter()
-            .filter(|batch| !batch.is_empty())
-            .collect(),
-    )
+}
+
+/// What stands in line behind `first`; those that may go together, together.
+fn together(first: Question, asked: &mut mpsc::UnboundedReceiver<Question>) -> Vec<Vec<Question>> {
+    let (mut batch, mut alone) = (Vec::new(), Vec::new());
+    let mut next = Some(first);
+    while let Some(question) = next {
+        if question.company == Company::None {
+            alone.push(question);
+            break;
+        }
+        batch.push(question);
+        next = match batch.len() < BATCH {
+            true => asked.try_recv().ok(),
+            false => None,
+        };
+    }
+    // A stable sort: about one lock, they go in the order they came.
+    batch.sort_by_key(|question| question.company);
+    let batches = [batch, alone].into_iter();
+    batches.filter(|batch| !batch.is_empty()).collect()
 }
 
 struct Worker {
