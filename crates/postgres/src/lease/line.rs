@@ -6,11 +6,11 @@
 use super::{statement::Statement, worker};
 use crate::Options;
 use lockwork_core::lock::{Error, ErrorKind, Instant, Result, backend::keeper};
-use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, postgres::PgRow};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// How many connections there are at most; each is opened when it is first needed.
+/// How many connections there are at most; the second is opened when it is first needed.
 const CONNECTIONS: usize = 2;
 
 /// How long a question may take, from being asked to its answer, and as long again if it had to
@@ -66,9 +66,11 @@ impl From<Failure> for Error {
 }
 
 impl Line {
-    pub(super) fn new(options: &Options) -> Self {
+    /// A line to the server that `connection` is one to, of those that `options` lead to.
+    pub(super) fn new(options: &Options, connection: PgConnection) -> Self {
         let (questions, asked) = mpsc::unbounded_channel();
-        keeper::spawn(worker::run(asked, options.connect.clone(), CONNECTIONS));
+        let connect = options.connect.clone();
+        keeper::spawn(worker::run(asked, connect, connection, CONNECTIONS));
         Self(questions)
     }
 

@@ -78,11 +78,15 @@ impl PostgresLeases {
         // On the keeper: what is opened on the way belongs to no runtime of the caller's.
         let looked = keeper::spawn(tokio::time::timeout(open::PATIENCE, async move {
             let mut connection = looking.connect.connect().await.map_err(refused)?;
-            let safe = install::ensure(&mut connection, &looking).await;
-            settings::close(connection).await;
-            safe
+            match install::ensure(&mut connection, &looking).await {
+                Ok(()) => Ok(connection),
+                Err(error) => {
+                    settings::close(connection).await;
+                    Err(error)
+                }
+            }
         }));
-        match looked.await {
+        let connection = match looked.await {
             Ok(Ok(safe)) => safe?,
             Ok(Err(_)) => {
                 let message =
@@ -92,9 +96,9 @@ impl PostgresLeases {
             Err(error) => {
                 return Err(Error::new(ErrorKind::Unexpected, "the keeper ended").because(error));
             }
-        }
+        };
         let server = Arc::new(LeaseTable {
-            line: Line::new(&options),
+            line: Line::new(&options, connection),
             hints: Hints::new(),
             options,
         });

@@ -44,13 +44,15 @@ impl Idle {
     }
 }
 
-/// Works until nobody asks any more, on so many connections at most.
+/// Works until nobody asks any more, on `first` and so many connections at most.
 pub(super) async fn run(
     mut asked: mpsc::UnboundedReceiver<Question>,
     connect: PgConnectOptions,
+    first: PgConnection,
     connections: usize,
 ) {
     let idle = Idle::default();
+    idle.connections().push(first);
     let hands = Arc::new(Semaphore::new(connections));
     while let Some(first) = asked.recv().await {
         // Meanwhile others come, and go along.
