@@ -4,10 +4,25 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "shared with the tests of file locks"
+)]
+#[path = "../file/contender.rs"]
+mod contender;
+mod excluding;
 mod expiring;
 mod installing;
 mod losing_replies;
 mod proxy;
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "shared with the tests of file locks"
+)]
+#[path = "../file/stays.rs"]
+mod stays;
 
 use lockwork::{Deadline, Mode, Name, Request, postgres::PostgresLeases};
 use lockwork_conformance::backends::postgres_lease::Database;
@@ -18,7 +33,12 @@ const ROWS: &str = "SELECT count(*) FROM lockwork.lease";
 
 /// An empty database; `None` where there is no server and none is required.
 fn database() -> Option<Database> {
-    match Database::new("LOCKWORK_POSTGRES_URL") {
+    database_through("LOCKWORK_POSTGRES_URL")
+}
+
+/// The same, reached through what `variable` names.
+fn database_through(variable: &str) -> Option<Database> {
+    match Database::new(variable) {
         Ok(database) => Some(database),
         Err(why) => {
             let required = std::env::var("LOCKWORK_REQUIRE").unwrap_or_default();

@@ -1,12 +1,12 @@
 //! Looking at the deployment.
 
-use super::contradiction;
-use crate::{errors::refused, presence::PRESENCE};
+use super::{
+    contradiction,
+    statement::{Argument, Statement},
+};
+use crate::{Options, errors::refused, presence::PRESENCE};
 use lockwork_core::lock::{Finding, Report, Result, Severity};
 use sqlx::{Row, postgres::PgRow};
-
-use super::statement::{Argument, Statement};
-use crate::Options;
 
 /// How many rows that ran out may lie around before that is worth a word.
 const MANY: i64 = 10_000;

@@ -136,7 +136,8 @@ BEGIN
     RETURNING r.n;
 END $lockwork$;
 
--- Gives back what an owner holds, and refuses it to the same owner for `buried` milliseconds if a
+-- Gives back what an owner holds, without waiting for the disk: what a crash makes the server forget of
+-- that ends with its lease, and who is granted the lock next waits for both. And refuses it to the same owner for `buried` milliseconds if a
 -- question of its own may still be on the way. 1: it held the lock. 2: it did not.
 CREATE OR REPLACE FUNCTION SCHEMA.lease_give_v1(
   number bigint, k bytea, o bytea, buried bigint, OUT verdict smallint, OUT answer bigint)
@@ -206,6 +207,8 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $lockwork$
 BEGIN
   PERFORM SCHEMA.lease_begin_v1(number);
+  -- Forgotten, it would keep readers out for as long as its reader stays.
+  PERFORM SCHEMA.lease_lasts_v1();
   UPDATE SCHEMA.lease SET mode = 3, upgraded = false, token = NULL, wishes = NULL
     WHERE key = k AND owner = o AND NOT waits AND (upgraded OR wishes IS NOT NULL);
   verdict := CASE WHEN FOUND THEN 1 ELSE 2 END;

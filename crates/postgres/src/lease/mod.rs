@@ -43,6 +43,9 @@ const BATCH: usize = 200;
 /// A shorter one would end by a hiccup of the network.
 const SHORTEST: Duration = Duration::from_secs(1);
 
+/// A longer one is no lease any more; and the server counts years up to a limit.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// Locks in a PostgreSQL database as rows with a lease. Clones share their connections, of which
 /// there are two at most.
 ///
@@ -68,12 +71,18 @@ struct Inner {
 
 impl Inner {
     fn time_of(&self, request: &Request) -> Duration {
-        request.lease.unwrap_or(self.time).max(SHORTEST)
+        let wished = request.lease.unwrap_or(self.time);
+        wished.clamp(SHORTEST, LONGEST)
     }
 }
 
 impl PostgresLeases {
-    pub(crate) async fn connect_to(options: Options, time: Duration) -> Result<Self> {
+    pub(crate) async fn connect_to(mut options: Options, time: Duration) -> Result<Self> {
+        options.connect = options
+            .connect
+            .statement_cache_capacity(0)
+            // There are owner ids in statements, and whoever knows one can release its lock.
+            .disable_statement_logging();
         let looking = options.clone();
         // On the keeper: what is opened on the way belongs to no runtime of the caller's.
         let looked = keeper::spawn(tokio::time::timeout(open::PATIENCE, async move {

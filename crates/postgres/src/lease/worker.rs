@@ -102,11 +102,8 @@ struct Worker {
 }
 
 impl Worker {
-    async fn see_to(&mut self, mut batch: Vec<Question>) {
-        let too_old = |question: &mut Question| question.asked_at.elapsed() >= PATIENCE;
-        for question in batch.extract_if(.., too_old) {
-            give(question, Err(Failure::NotDone(late())));
-        }
+    async fn see_to(&mut self, batch: Vec<Question>) {
+        let batch = in_time(batch);
         if batch.is_empty() {
             return;
         }
@@ -114,9 +111,11 @@ impl Worker {
             // One of them is what the server minds; the others need not fail for it.
             Err(Failure::NotDone(_)) if batch.len() > 1 && self.connection.is_some() => {
                 for question in batch {
-                    let alone = vec![question];
-                    let said = self.ask(&alone).await;
-                    hand_out(alone, said);
+                    let alone = in_time(vec![question]);
+                    if !alone.is_empty() {
+                        let said = self.ask(&alone).await;
+                        hand_out(alone, said);
+                    }
                 }
             }
             said => hand_out(batch, said),
@@ -189,6 +188,15 @@ impl Worker {
             self.connection = Some(connection);
         }
     }
+}
+
+/// Those that are not too old to be asked; the others are told so.
+fn in_time(mut batch: Vec<Question>) -> Vec<Question> {
+    let too_old = |question: &mut Question| question.asked_at.elapsed() >= PATIENCE;
+    for question in batch.extract_if(.., too_old) {
+        give(question, Err(Failure::NotDone(late())));
+    }
+    batch
 }
 
 fn text(batch: &[Question]) -> String {
