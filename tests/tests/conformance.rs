@@ -6,7 +6,7 @@ use lockwork::{
 };
 use lockwork_conformance::{
     Site,
-    backends::{file, layered, memory, postgres, standin},
+    backends::{file, layered, memory, postgres, postgres_lease, standin},
     trials, wakeup_delay,
 };
 use std::time::Duration;
@@ -27,6 +27,8 @@ fn main() -> std::process::ExitCode {
         Site::new("session", standin::session),
         Site::new("postgres", postgres::start),
         Site::new("postgres-least", postgres::least),
+        Site::new("postgres-lease", postgres_lease::direct),
+        Site::new("postgres-lease-pgbouncer", postgres_lease::pooled),
     ];
     let args = libtest_mimic::Arguments::from_args();
     if !args.list {

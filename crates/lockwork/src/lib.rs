@@ -26,7 +26,7 @@ pub use lockwork_postgres as postgres;
 /// |---|---|---|
 /// | `memory:`, `memory:NAME` | tasks of this process | `tenure` |
 /// | `file:DIRECTORY` | processes of this machine | `tenure`, `idle`, `shared`, `any_fs`, `poll` |
-/// | `postgres://USER:PASSWORD@HOST/DATABASE` | all processes that reach the database | `tenure`, `lease`, `quota`, `capacity`, `schema`, `tokens`, `compat`, `sslmode`, `sslrootcert`, `sslcert`, `sslkey` |
+/// | `postgres://USER:PASSWORD@HOST/DATABASE` | all processes that reach the database | `tenure`, `lease`, `quota`, `capacity`, `schema`, `tokens`, `compat`, `mode`, `sslmode`, `sslrootcert`, `sslcert`, `sslkey` |
 ///
 /// `tenure` is how long a process may pass a lock among its own tasks before the backend hears of
 /// it again: `20ms` unless said otherwise, `0` for never.

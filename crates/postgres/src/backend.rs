@@ -52,8 +52,8 @@ impl Postgres {
         let mut how = session::Options::default();
         how.capacity = options.capacity;
         how.patience = PATIENCE;
-        how.server_bears = Some(options.lease);
-        how.ping_every = options.lease / 3;
+        how.server_bears = Some(options.bears());
+        how.ping_every = options.bears() / 3;
         let pool = Pool::new(Opener::new(options), how);
         // On the keeper: what is opened on the way belongs to no runtime of the caller's.
         let looking = pool.clone();

@@ -13,12 +13,13 @@ use url::Url;
 /// | option | | unless said otherwise |
 /// |---|---|---|
 /// | `tenure` | how long a process may pass a lock among its own tasks | `20ms` |
-/// | `lease` | after how long without a sign of life the server frees what a process holds | `6s` |
-/// | `quota` | how many locks a process may hold and wait for | half of what the server has room for |
-/// | `capacity` | how many locks live on one connection | `1000` |
-/// | `schema` | where the sequence for tokens is | `lockwork` |
-/// | `tokens` | whether grants have tokens; `false` needs no schema | `true` |
-/// | `compat` | `medallion` to share locks with .NET's DistributedLock | `none` |
+/// | `mode` | `session`: advisory locks. `lease`: rows of a table, for poolers in transaction mode; the two exclude nobody of the other | `session` |
+/// | `lease` | after how long without a sign of life the server frees what a process holds | `6s`; `30s` with `mode=lease` |
+/// | `quota` | how many locks a process may hold and wait for (`session`) | half of what the server has room for |
+/// | `capacity` | how many locks live on one connection (`session`) | `1000` |
+/// | `schema` | where the sequence for tokens is, and the table of leases | `lockwork` |
+/// | `tokens` | whether grants have tokens; `false` needs no schema (`session`) | `true` |
+/// | `compat` | `medallion` to share locks with .NET's DistributedLock (`session`) | `none` |
 /// | `sslmode` | `verify-full`, `verify-ca`, `require`, `prefer`, `allow`, `disable` | `prefer` to this machine, else `verify-full` |
 /// | `sslrootcert` | a file: the authority to trust besides those of the system; `require` is `verify-ca` with it, and no `sslmode` is `verify-full` | |
 /// | `sslcert`, `sslkey` | files: our certificate and its key | none |
@@ -28,36 +29,72 @@ pub const DRIVER: Driver = Driver {
 };
 
 async fn connect(url: Url) -> Result<Locks> {
-    let (options, tenure) = read(&url)?;
-    Ok(Locks::with_tenure(options.connect().await?, tenure))
+    let (options, tenure, mode) = read(&url)?;
+    Ok(match mode {
+        Mode::Session => Locks::with_tenure(options.connect().await?, tenure),
+        Mode::Lease => Locks::with_tenure(options.connect_leases().await?, tenure),
+    })
 }
 
-fn read(url: &Url) -> Result<(Options, Duration)> {
+/// What locks are at the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Advisory locks of a session.
+    Session,
+    /// Rows with a lease.
+    Lease,
+}
+
+impl FromStr for Mode {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "session" => Ok(Self::Session),
+            "lease" => Ok(Self::Lease),
+            _ => Err(Error::new(
+                ErrorKind::Invalid,
+                "mode is `session` or `lease`",
+            )),
+        }
+    }
+}
+
+fn read(url: &Url) -> Result<(Options, Duration, Mode)> {
     let server = server(url)?;
     let mut query = Query::of(url)?;
+    let mode = value(&mut query, "mode", "`session` or `lease`")?.unwrap_or(Mode::Session);
     let connect = encryption(server, &mut query)?;
     let tenure = query.duration("tenure")?.unwrap_or(DEFAULT_TENURE);
     let mut options = Options::new(connect);
     if let Some(lease) = query.duration("lease")? {
         options = options.lease(lease);
     }
-    if let Some(quota) = value(&mut query, "quota", "a number")? {
-        options = options.quota(quota);
-    }
-    if let Some(capacity) = value(&mut query, "capacity", "a number")? {
-        options = options.capacity(capacity);
-    }
     if let Some(schema) = query.option::<String>("schema")? {
         options = options.schema(schema);
     }
-    if let Some(tokens) = value(&mut query, "tokens", "`true` or `false`")? {
-        options = options.tokens(tokens);
-    }
-    if let Some(compat) = value(&mut query, "compat", "`none` or `medallion`")? {
-        options = options.compat(compat);
+    if mode == Mode::Session {
+        options = of_sessions(options, &mut query)?;
     }
     query.finish()?;
-    Ok((options, tenure))
+    Ok((options, tenure, mode))
+}
+
+/// What means nothing to rows with a lease.
+fn of_sessions(mut options: Options, query: &mut Query) -> Result<Options> {
+    if let Some(quota) = value(query, "quota", "a number")? {
+        options = options.quota(quota);
+    }
+    if let Some(capacity) = value(query, "capacity", "a number")? {
+        options = options.capacity(capacity);
+    }
+    if let Some(tokens) = value(query, "tokens", "`true` or `false`")? {
+        options = options.tokens(tokens);
+    }
+    if let Some(compat) = value(query, "compat", "`none` or `medallion`")? {
+        options = options.compat(compat);
+    }
+    Ok(options)
 }
 
 /// An option, whose values the error names if it has another.

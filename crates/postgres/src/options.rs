@@ -1,6 +1,6 @@
 //! How locks live in a database.
 
-use crate::{Compat, Postgres};
+use crate::{Compat, Postgres, PostgresLeases};
 use lockwork_core::lock::{Error, ErrorKind, Result};
 use sqlx::postgres::PgConnectOptions;
 use std::{fmt, time::Duration};
@@ -9,7 +9,7 @@ use std::{fmt, time::Duration};
 #[derive(Clone)]
 pub struct Options {
     pub(crate) connect: PgConnectOptions,
-    pub(crate) lease: Duration,
+    pub(crate) lease: Option<Duration>,
     pub(crate) quota: Option<usize>,
     pub(crate) capacity: usize,
     pub(crate) schema: String,
@@ -19,6 +19,9 @@ pub struct Options {
 
 /// After so long without a sign of life the server frees what a session holds.
 const LEASE: Duration = Duration::from_secs(6);
+
+/// For so long a row is granted unless it is renewed.
+const ROW_LEASE: Duration = Duration::from_secs(30);
 
 /// A shorter one would end by a hiccup of the network.
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);
@@ -41,7 +44,7 @@ impl Options {
             .extra_float_digits(None);
         Self {
             connect,
-            lease: LEASE,
+            lease: None,
             quota: None,
             capacity: 1000,
             schema: "lockwork".to_owned(),
@@ -51,11 +54,11 @@ impl Options {
     }
 
     /// After how long without a sign of life the server frees what a process holds: one that is
-    /// frozen, or cut off. Until then its guards are good. Whole seconds, at least one. Default:
-    /// 6 s. A lock may wish for less.
+    /// frozen, or cut off. Until then its guards are good. Whole seconds, at least one. Default: 6 s;
+    /// 30 s for [leases](Options::connect_leases). A lock may wish for less.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
-        self.lease = whole(lease);
+        self.lease = Some(whole(lease));
         self
     }
 
@@ -107,13 +110,42 @@ impl Options {
         Postgres::connect_to(self).await
     }
 
+    /// Connects for locks that are rows with a lease: the way for poolers in transaction mode, where
+    /// [`Options::connect`] is refused. Such locks and those of sessions do not exclude each other.
+    ///
+    /// Options about sessions mean nothing here: `quota` and `capacity`.
+    ///
+    /// # Errors
+    /// [`Unavailable`](ErrorKind::Unavailable) if the server cannot be reached within five seconds,
+    /// [`Denied`](ErrorKind::Denied) if it refuses us or is a standby,
+    /// [`Invalid`](ErrorKind::Invalid) with options that leases have no way to heed.
+    pub async fn connect_leases(self) -> Result<PostgresLeases> {
+        self.check()?;
+        if self.schema.contains('$') {
+            let message = "a schema with leases has no dollar sign in its name";
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        if self.compat != Compat::None || !self.tokens {
+            let message = "leases are rows of a table of lockwork's own: leave compat and \
+                           tokens=false away, or mode=lease";
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        let time = self.lease.unwrap_or(ROW_LEASE);
+        PostgresLeases::connect_to(self, time).await
+    }
+
+    /// After how long without a sign of life a session ends.
+    pub(crate) fn bears(&self) -> Duration {
+        self.lease.unwrap_or(LEASE)
+    }
+
     fn check(&self) -> Result<()> {
         let is_schema = !self.schema.is_empty()
             && self.schema.len() <= 63
             && !self.schema.contains(['\0', '\'', '\\']);
         let message = if !is_schema {
             "a schema has 1 to 63 bytes, and no quote, backslash or zero byte in it"
-        } else if self.lease > LONGEST_LEASE {
+        } else if self.lease > Some(LONGEST_LEASE) {
             "a lease is at most 24 days, which is how far PostgreSQL counts"
         } else if self.quota == Some(0) || self.capacity == 0 {
             "quota and capacity are one at least"

@@ -12,7 +12,7 @@ use lockwork_core::lock::{Error, ErrorKind, Result};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row, postgres::PgRow, raw_sql};
 
 /// Under this lock the schema is made: two nodes may start at once.
-const MAKING: i32 = 0;
+pub(crate) const MAKING: i32 = 0;
 
 /// The highest number that fits into a token.
 const LAST: i64 = (1 << 47) - 1;
@@ -32,7 +32,8 @@ pub(crate) async fn ensure(connection: &mut PgConnection, options: &Options) -> 
     transaction.commit().await.map_err(refused)
 }
 
-/// What an administrator runs where lockwork may not create a schema.
+/// What an administrator runs where lockwork may not create a schema. Locks with `mode=lease` need a
+/// table and functions besides: see `lease/install.rs`.
 pub(crate) fn script(options: &Options) -> String {
     let (schema, sequence) = (options.quoted_schema(), options.sequence());
     let role = options.quoted_role();
@@ -43,7 +44,8 @@ pub(crate) fn script(options: &Options) -> String {
     )
 }
 
-fn making(options: &Options) -> String {
+/// What makes the schema and its sequence.
+pub(crate) fn making(options: &Options) -> String {
     let (schema, sequence) = (options.quoted_schema(), options.sequence());
     format!(
         "CREATE SCHEMA IF NOT EXISTS {schema}; \
@@ -51,7 +53,7 @@ fn making(options: &Options) -> String {
     )
 }
 
-async fn exists(connection: &mut PgConnection, options: &Options) -> Result<bool> {
+pub(crate) async fn exists(connection: &mut PgConnection, options: &Options) -> Result<bool> {
     let text = format!("SELECT to_regclass('{}') IS NOT NULL", options.sequence());
     let found = connection.fetch_one(raw_sql(AssertSqlSafe(text))).await;
     let found = found.map_err(|error| or_script(error, options))?;
@@ -65,7 +67,7 @@ async fn make(connection: &mut PgConnection, options: &Options) -> Result<()> {
 }
 
 /// Whether numbers rise for everybody, and we may have them.
-async fn check(connection: &mut PgConnection, options: &Options) -> Result<()> {
+pub(crate) async fn check(connection: &mut PgConnection, options: &Options) -> Result<()> {
     let sequence = options.sequence();
     let text = format!(
         "SELECT seqcache = 1 AND NOT seqcycle AND seqincrement > 0 AND seqmin > 0 \

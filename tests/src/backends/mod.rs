@@ -4,4 +4,5 @@ pub mod file;
 pub mod layered;
 pub mod memory;
 pub mod postgres;
+pub mod postgres_lease;
 pub mod standin;

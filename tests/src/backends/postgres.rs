@@ -18,7 +18,7 @@ use std::{
 };
 
 /// Where the server is.
-const SERVER: &str = "LOCKWORK_POSTGRES_URL";
+pub(super) const SERVER: &str = "LOCKWORK_POSTGRES_URL";
 
 struct Database {
     /// Of the server, with the right to make databases.
@@ -119,13 +119,13 @@ fn ask<T: Send + 'static>(
     asking.join().expect("the server is asked without a panic")
 }
 
-fn run(server: &PgConnectOptions, text: String) -> sqlx::Result<()> {
+pub(super) fn run(server: &PgConnectOptions, text: String) -> sqlx::Result<()> {
     ask(server, async move |connection| {
         connection.execute(AssertSqlSafe(text)).await.map(drop)
     })
 }
 
-fn row(server: &PgConnectOptions, text: String) -> sqlx::Result<PgRow> {
+pub(super) fn row(server: &PgConnectOptions, text: String) -> sqlx::Result<PgRow> {
     ask(server, async move |connection| {
         connection.fetch_one(AssertSqlSafe(text)).await
     })

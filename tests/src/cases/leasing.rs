@@ -22,7 +22,7 @@ pub(super) fn list() -> Vec<Case> {
 }
 
 /// Short enough to see it end, long enough for a busy machine to renew it.
-const LEASE: Duration = Duration::from_millis(600);
+const LEASE: Duration = Duration::from_secs(1);
 
 fn short() -> LockOptions {
     LockOptions::new().lease(LEASE)

@@ -1,0 +1,184 @@
+//! What the server can do with leases, as the engine asks for it.
+
+use super::{
+    contradiction,
+    key::Key,
+    line::{Answer, Failure, Line},
+    statement::{Argument, Statement},
+};
+use crate::{Options, errors::refused};
+use lockwork_core::lock::{
+    Error, ErrorKind, LockId, Loss, OwnerId, Result, Token,
+    backend::{
+        Hints, Listener, Pace, Upgrade,
+        lease::{LeaseServer, Renewal},
+    },
+};
+use sqlx::Row;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+/// How often to ask again. The server cannot tell us: notifications need a session of one's own.
+pub(super) const PACE: Pace = Pace {
+    least: Duration::from_millis(50),
+    most: Duration::from_millis(250),
+};
+
+/// After so long without asking again nobody waits any more: four times the longest pause.
+pub(super) const WAITER_LASTS: i64 = 1000;
+
+/// For how long an owner is refused what it has given back, in milliseconds, if a question of its own
+/// may still be on the way: longer than any is worked on.
+const BURIED: i64 = 10_000;
+
+/// A database with leases in it, as the keeper of leases sees it.
+#[derive(Debug)]
+pub struct LeaseTable {
+    pub(super) options: Options,
+    pub(super) line: Line,
+    pub(super) hints: Hints,
+}
+
+/// What names one lease to the server.
+#[derive(Debug)]
+pub struct Lease {
+    pub(super) id: LockId,
+    pub(super) key: Key,
+    pub(super) owner: OwnerId,
+    pub(super) time: Duration,
+    /// A question for it may still be on the way.
+    pub(super) in_doubt: AtomicBool,
+}
+
+/// A function's answer, as all but one have it.
+pub(super) struct Said {
+    pub(super) verdict: i16,
+    pub(super) answer: Option<i64>,
+    pub(super) asked_twice: bool,
+}
+
+impl Lease {
+    /// How long it lasts, in milliseconds.
+    pub(super) fn millis(&self) -> i64 {
+        i64::try_from(self.time.as_millis()).unwrap_or(i64::MAX / 2)
+    }
+}
+
+impl LeaseTable {
+    /// Calls `function` for one lease; its number, key and owner go before `more`.
+    pub(super) async fn call(
+        &self,
+        function: &'static str,
+        lease: &Lease,
+        more: &[Argument<'_>],
+    ) -> Result<Said, Failure> {
+        let statement = self.statement(function, lease, more);
+        let answer = self.line.ask(lease.key.number, statement).await?;
+        Said::of(&answer).map_err(Failure::Unknown)
+    }
+
+    /// The same, of which nobody waits for the answer.
+    pub(super) fn tell(&self, function: &'static str, lease: &Lease) {
+        let statement = self.statement(function, lease, &[]);
+        self.line.tell(lease.key.number, statement);
+    }
+
+    fn statement(&self, function: &'static str, lease: &Lease, more: &[Argument<'_>]) -> Statement {
+        let which = [
+            Argument::Number(lease.key.number),
+            (&lease.key).into(),
+            (&lease.owner).into(),
+        ];
+        Statement::call(&self.options, function, &[&which, more].concat())
+    }
+}
+
+impl Said {
+    pub(super) fn of(answer: &Answer) -> Result<Self> {
+        let row = answer.rows.first().ok_or_else(contradiction)?;
+        Ok(Self {
+            verdict: row.try_get(0).map_err(refused)?,
+            answer: row.try_get(1).map_err(refused)?,
+            asked_twice: answer.asked_twice,
+        })
+    }
+
+    /// The token in it, if one is.
+    pub(super) fn token(&self) -> Result<Option<Token>> {
+        self.answer.map(token).transpose()
+    }
+}
+
+pub(super) fn token(number: i64) -> Result<Token> {
+    let token = u64::try_from(number).ok().and_then(Token::from_server);
+    token.ok_or_else(|| {
+        let message = "the sequence that tokens come from is out of numbers: it must stay between \
+                       one and 2^47";
+        Error::new(ErrorKind::Denied, message).with("number", number)
+    })
+}
+
+impl LeaseServer for LeaseTable {
+    type Lease = Lease;
+
+    async fn renew(&self, leases: Vec<Arc<Lease>>) -> Result<Vec<Renewal>> {
+        let list = |of: fn(&Lease) -> Argument<'_>| leases.iter().map(|lease| of(lease)).collect();
+        let lists = [
+            ("int8", list(|lease| Argument::Number(lease.key.number))),
+            ("bytea", list(|lease| (&lease.key).into())),
+            ("bytea", list(|lease| (&lease.owner).into())),
+            ("int8", list(|lease| Argument::Number(lease.millis()))),
+        ];
+        let statement = Statement::call_lists(&self.options, "lease_renew_v1", &lists);
+        let mut renewals = vec![Renewal::Gone; leases.len()];
+        for row in self.line.ask_alone(statement).await? {
+            let number: i64 = row.try_get(0).map_err(refused)?;
+            let at = usize::try_from(number - 1).ok();
+            let renewal = at.and_then(|at| renewals.get_mut(at));
+            *renewal.ok_or_else(contradiction)? = Renewal::Renewed;
+        }
+        Ok(renewals)
+    }
+
+    async fn surrender(&self, lease: Arc<Lease>) -> Result<()> {
+        let buried = match lease.in_doubt.load(Ordering::Relaxed) {
+            true => BURIED,
+            false => 0,
+        };
+        let given = self
+            .call("lease_give_v1", &lease, &[Argument::Number(buried)])
+            .await;
+        self.hints.hint(&lease.id);
+        given.map(drop).map_err(Error::from)
+    }
+
+    async fn upgrade(&self, lease: Arc<Lease>) -> Result<Upgrade> {
+        let lasts = Argument::Number(WAITER_LASTS);
+        let said = self.call("lease_rise_v1", &lease, &[lasts]).await?;
+        match said.verdict {
+            1 => Ok(Upgrade::Done(said.token()?)),
+            2 => Ok(Upgrade::Busy),
+            3 => Err(Error::from(Loss::Taken)),
+            4 => {
+                let message = "only an upgradeable reader can be upgraded";
+                Err(Error::new(ErrorKind::Invalid, message))
+            }
+            _ => Err(contradiction()),
+        }
+    }
+
+    async fn downgrade(&self, lease: Arc<Lease>) -> Result<()> {
+        let fallen = self.call("lease_fall_v1", &lease, &[]).await;
+        self.hints.hint(&lease.id);
+        fallen.map(drop).map_err(Error::from)
+    }
+
+    fn upgrade_pace(&self, lease: &Lease) -> (Pace, Option<Listener>) {
+        (PACE, Some(self.hints.listen(&lease.id)))
+    }
+}
