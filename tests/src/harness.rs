@@ -32,6 +32,11 @@ pub trait Harness: Send + Sync + 'static {
     /// After this long, a holder that was [severed](Harness::sever) has noticed.
     fn notice(&self) -> Duration;
 
+    /// How many acquires are dropped half way to see what they leave. Fewer where each takes long.
+    fn drops(&self) -> u32 {
+        20_000
+    }
+
     /// How long a muted waiter may take to notice that a lock is free.
     fn patience(&self) -> Duration;
 }

@@ -59,6 +59,10 @@ impl Harness for Layered {
         self.inner.promises(promise) && !(self.renames && promise == Promise::WholeNames)
     }
 
+    fn drops(&self) -> u32 {
+        self.inner.drops()
+    }
+
     fn takeover(&self) -> Duration {
         self.inner.takeover()
     }

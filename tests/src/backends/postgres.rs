@@ -94,8 +94,11 @@ fn remove_those_of_the_dead(server: &PgConnectOptions) {
     };
     let names: String = row.get(0);
     for name in names.split(',') {
-        let process = name.split('_').nth(1).unwrap_or_default();
-        if !process.is_empty() && !Path::new("/proc").join(process).exists() {
+        let process = name
+            .split('_')
+            .nth(1)
+            .filter(|part| part.parse::<u32>().is_ok());
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
             // Another test program may be at it.
             let _ = run(server, format!("DROP DATABASE {name} WITH (FORCE)"));
         }

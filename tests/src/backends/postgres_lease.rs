@@ -189,6 +189,11 @@ impl Harness for Database {
         promise != Promise::Order
     }
 
+    /// Each grant waits for the server's disk.
+    fn drops(&self) -> u32 {
+        2_000
+    }
+
     fn takeover(&self) -> Duration {
         LEASE + Duration::from_secs(1)
     }

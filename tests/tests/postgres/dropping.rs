@@ -55,8 +55,8 @@ async fn twenty_thousand_dropped_acquires_leave_no_lock_no_waiter_and_a_usable_c
     // Some of the names are somebody else's, so that there is waiting as well.
     let mut theirs = Vec::new();
     for number in 0..10 {
-        theirs.push(there.mutex(&number.to_string()).lock().await.unwrap());
-        theirs.push(there.rw_lock(&number.to_string()).read().await.unwrap());
+        theirs.push(there.mutex(number.to_string()).lock().await.unwrap());
+        theirs.push(there.rw_lock(number.to_string()).read().await.unwrap());
     }
     let left = Arc::new(AtomicUsize::new(DROPS));
     let tasks: Vec<_> = (0..TASKS)

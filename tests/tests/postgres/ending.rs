@@ -13,7 +13,7 @@ async fn every_guard_of_a_session_that_was_ended_is_told_at_once() {
     let locks = client(&server.url()).await;
     let mut guards = Vec::new();
     for name in 0..100 {
-        guards.push(locks.mutex(&name.to_string()).lock().await.unwrap());
+        guards.push(locks.mutex(name.to_string()).lock().await.unwrap());
     }
     let start = Instant::now();
     server.sql(END_ALL).unwrap();

@@ -7,7 +7,7 @@ async fn take_many(locks: &Locks, count: usize) -> Vec<Result<Guard>> {
     let mut taken = Vec::new();
     let asked: Vec<_> = (0..count)
         .map(|number| {
-            let mutex = locks.mutex(&format!("many-{number}"));
+            let mutex = locks.mutex(format!("many-{number}"));
             tokio::spawn(async move { mutex.lock().await })
         })
         .collect();

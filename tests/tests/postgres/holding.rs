@@ -14,7 +14,7 @@ async fn ten_thousand_locks_need_twelve_connections_and_no_task_each() {
     let start = Instant::now();
     let asked: Vec<_> = (0..MANY)
         .map(|number| {
-            let mutex = locks.mutex(&number.to_string());
+            let mutex = locks.mutex(number.to_string());
             tokio::spawn(async move { mutex.lock().await.unwrap() })
         })
         .collect();

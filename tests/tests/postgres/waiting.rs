@@ -17,11 +17,11 @@ async fn a_thousand_waiting_names_cost_eight_statements_a_second() {
     );
     let mut held = Vec::new();
     for number in 0..NAMES {
-        held.push(here.mutex(&number.to_string()).lock().await.unwrap());
+        held.push(here.mutex(number.to_string()).lock().await.unwrap());
     }
     let waiting: Vec<_> = (0..NAMES)
         .map(|number| {
-            let mutex = there.mutex(&number.to_string());
+            let mutex = there.mutex(number.to_string());
             tokio::spawn(async move { drop(mutex.lock().await.unwrap()) })
         })
         .collect();
