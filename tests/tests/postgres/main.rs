@@ -34,7 +34,7 @@ const SOON: Duration = Duration::from_secs(20);
 fn server(settings: &[(&str, &str)]) -> Postgres {
     let settings = settings
         .iter()
-        .fold(Settings::new(), |all, (name, value)| all.set(*name, *value));
+        .fold(Settings::new(), |all, (name, value)| all.set(name, value));
     Postgres::start(settings).unwrap()
 }
 
