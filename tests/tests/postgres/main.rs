@@ -4,14 +4,29 @@
 // What helps a test says what it expects as the test does.
 #![allow(clippy::unwrap_used, clippy::future_not_send)]
 
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "shared with the tests of file locks"
+)]
+#[path = "../file/contender.rs"]
+mod contender;
 mod dropping;
 mod ending;
+mod excluding;
 mod filling;
 mod formats;
 mod holding;
 mod killing;
 mod losing;
 mod sharing;
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "shared with the tests of file locks"
+)]
+#[path = "../file/stays.rs"]
+mod stays;
 mod transactions;
 mod waiting;
 

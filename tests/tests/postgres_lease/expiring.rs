@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 #[tokio::test]
 async fn tokens_rise_across_leases_that_ran_out() {
-    let Some(database) = database() else { return };
+    let database = database();
     let (one, two) = (node(&database, LONG).await, node(&database, LONG).await);
     let (one, two) = (Locks::new(one), Locks::new(two));
     let short = LockOptions::new()
@@ -28,7 +28,7 @@ async fn tokens_rise_across_leases_that_ran_out() {
 
 #[tokio::test]
 async fn the_servers_clock_alone_says_when_a_lease_ends() {
-    let Some(database) = database() else { return };
+    let database = database();
     let (one, two) = (node(&database, LONG).await, node(&database, LONG).await);
     let held = one.acquire(request("x")).await.unwrap().expect("free");
     assert!(two.acquire(request("x")).await.unwrap().is_none());
@@ -53,7 +53,7 @@ async fn the_servers_clock_alone_says_when_a_lease_ends() {
 
 #[tokio::test]
 async fn the_shortest_lease_is_a_second() {
-    let Some(database) = database() else { return };
+    let database = database();
     let node = node(&database, LONG).await;
     let mut short = request("x");
     short.lease = Some(Duration::from_millis(1));
@@ -65,7 +65,7 @@ async fn the_shortest_lease_is_a_second() {
 
 #[tokio::test]
 async fn a_frozen_holder_loses_and_knows_it_when_it_wakes() {
-    let Some(database) = database() else { return };
+    let database = database();
     let locks = Locks::new(node(&database, LONG).await);
     let taker = env!("CARGO_BIN_EXE_taker").as_ref();
     let mut other = Taker::start(taker, &database.url().unwrap()).await;

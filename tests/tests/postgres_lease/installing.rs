@@ -6,7 +6,7 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn nodes_that_start_at_once_in_an_empty_database_exclude_each_other() {
-    let Some(database) = database() else { return };
+    let database = database();
     let starting = (0..6).map(|_| {
         let options = lockwork::postgres::Options::new(database.through());
         tokio::spawn(options.connect_leases())
@@ -24,7 +24,7 @@ async fn nodes_that_start_at_once_in_an_empty_database_exclude_each_other() {
 
 #[tokio::test]
 async fn a_thousand_names_used_once_leave_no_row() {
-    let Some(database) = database() else { return };
+    let database = database();
     let locks = Locks::new(node(&database, LONG).await);
     let using = (0..1000).map(|number| {
         let mutex = locks.mutex(format!("name {number}"));
@@ -38,7 +38,7 @@ async fn a_thousand_names_used_once_leave_no_row() {
 
 #[tokio::test]
 async fn rows_that_ran_out_are_collected_and_no_others() {
-    let Some(database) = database() else { return };
+    let database = database();
     let locks = Locks::new(node(&database, LONG).await);
     let _guard = locks.mutex("held").lock().await.unwrap();
     database.run(
@@ -54,7 +54,7 @@ async fn rows_that_ran_out_are_collected_and_no_others() {
 
 #[tokio::test]
 async fn what_a_database_sets_for_all_changes_nothing() {
-    let Some(database) = database() else { return };
+    let database = database();
     for setting in [
         "default_transaction_isolation = 'repeatable read'",
         "default_transaction_isolation = 'serializable'",
@@ -89,7 +89,7 @@ async fn what_a_database_sets_for_all_changes_nothing() {
 
 #[tokio::test]
 async fn a_role_without_rights_is_told_the_script_and_it_is_enough() {
-    let Some(database) = database() else { return };
+    let database = database();
     let role = database.role();
     let options = || {
         let through = database.through().username(role.name()).password("secret");

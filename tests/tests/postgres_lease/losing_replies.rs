@@ -8,7 +8,7 @@ const HELD: &str = "SELECT count(*) FROM lockwork.lease WHERE mode <> 0";
 
 #[tokio::test]
 async fn who_asks_again_as_the_same_owner_finds_its_own_grant() {
-    let Some(database) = database() else { return };
+    let database = database();
     let (one, two) = (node(&database, LONG).await, node(&database, LONG).await);
     let request = request("x");
     let first = one.acquire(request.clone()).await.unwrap().expect("free");
@@ -35,7 +35,7 @@ async fn who_asks_again_as_the_same_owner_finds_its_own_grant() {
 
 #[tokio::test]
 async fn a_lost_answer_is_asked_for_again_and_leaves_nothing() {
-    let Some(database) = database() else { return };
+    let database = database();
     let proxy = Proxy::to(&database.through()).await;
     let through = proxy.in_front_of(database.through());
     let options = lockwork::postgres::Options::new(through);
@@ -62,7 +62,7 @@ async fn a_lost_answer_is_asked_for_again_and_leaves_nothing() {
 
 #[tokio::test]
 async fn a_lost_answer_to_a_release_is_asked_for_again() {
-    let Some(database) = database() else { return };
+    let database = database();
     let proxy = Proxy::to(&database.through()).await;
     let through = proxy.in_front_of(database.through());
     let options = lockwork::postgres::Options::new(through);
@@ -78,7 +78,7 @@ async fn a_lost_answer_to_a_release_is_asked_for_again() {
 
 #[tokio::test]
 async fn connections_that_the_server_ends_cost_no_lock() {
-    let Some(database) = database() else { return };
+    let database = database();
     let locks = Locks::new(node(&database, Duration::from_secs(2)).await);
     let guard = locks.mutex("x").lock().await.unwrap();
     for _ in 0..4 {

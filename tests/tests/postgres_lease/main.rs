@@ -31,22 +31,14 @@ use std::time::Duration;
 /// How many rows there are of any kind.
 const ROWS: &str = "SELECT count(*) FROM lockwork.lease";
 
-/// An empty database; `None` where there is no server and none is required.
-fn database() -> Option<Database> {
+/// An empty database.
+fn database() -> Database {
     database_through("LOCKWORK_POSTGRES_URL")
 }
 
 /// The same, reached through what `variable` names.
-fn database_through(variable: &str) -> Option<Database> {
-    match Database::new(variable) {
-        Ok(database) => Some(database),
-        Err(why) => {
-            let required = std::env::var("LOCKWORK_REQUIRE").unwrap_or_default();
-            assert!(!required.contains("postgres"), "{why}");
-            eprintln!("not shown: {why}");
-            None
-        }
-    }
+fn database_through(variable: &str) -> Database {
+    Database::new(variable).unwrap_or_else(|why| panic!("{why}"))
 }
 
 /// A node with leases of `lease`.
