@@ -59,7 +59,8 @@ fn run(args: &Args) -> Outcome<bool> {
         print!("{}", report::list(&args.cells));
         return Ok(true);
     }
-    let host = probe::host()?;
+    let mut host = probe::host()?;
+    host.servers = cells::servers(&args.cells)?;
     eprintln!("{host}");
     let measured = args
         .cells

@@ -15,6 +15,8 @@ pub(crate) struct Host {
     pub(crate) profile: &'static str,
     /// How late a sleep of 1 ms ends: the 99th percentile, in nanoseconds.
     pub(crate) wake_p99: f64,
+    /// What there is to know of each server.
+    pub(crate) servers: Vec<String>,
 }
 
 const SLEEPS: usize = 300;
@@ -28,6 +30,7 @@ pub(crate) fn host() -> Outcome<Host> {
         rustc: env!("BENCH_RUSTC"),
         profile: env!("BENCH_PROFILE"),
         wake_p99: stats::percentile(&lateness()?, 99),
+        servers: Vec::new(),
     })
 }
 
@@ -65,6 +68,9 @@ impl fmt::Display for Host {
             self.rustc,
             self.profile,
             self.wake_p99 / 1e6
-        )
+        )?;
+        self.servers
+            .iter()
+            .try_for_each(|server| write!(f, "\n{server}"))
     }
 }

@@ -81,6 +81,8 @@ impl Other {
         let mut child = Command::new(&program)
             .args([HIDDEN, role])
             .arg(directory)
+            // What it has to leave somewhere for a while belongs there too.
+            .env("TMPDIR", directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

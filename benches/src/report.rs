@@ -78,7 +78,7 @@ fn ratio(ratio: Ratio) -> String {
 
 fn bar(cell: &Cell, bar: &Bar) -> String {
     match bar {
-        Bar::Ratio(limit) => format!("ratio ≤ {limit}"),
+        Bar::Ratio(limit) => format!("ratio ≤ {}", (limit * 1e3).round() / 1e3),
         Bar::Figure(name, limit) => at_most(cell, name, *limit),
         Bar::Figures(limits) => {
             let all = limits

@@ -4,19 +4,33 @@
 
 mod engine;
 mod file;
+mod handoff;
 mod memory;
+mod pair;
+mod postgres;
 
 use crate::{
     cell::{Cell, Figure, Fold, Outcome, Unit},
     process::Line,
 };
-use std::{path::Path, time::Instant};
+use pair::{Cores, Setting};
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
 /// All cells, in the order in which they are measured.
 pub(crate) fn all() -> impl Iterator<Item = &'static Cell> {
     let all = memory::CELLS.iter().chain(engine::CELLS);
-    all.chain(file::CELLS)
+    all.chain(file::CELLS).chain(postgres::CELLS)
+}
+
+/// What there is to know of the servers that `cells` need, which it starts: a line for each.
+pub(crate) fn servers(cells: &[&Cell]) -> Outcome<Vec<String>> {
+    let needed = cells.iter().any(|cell| cell.group() == postgres::GROUP);
+    needed.then(postgres::about_server).into_iter().collect()
 }
 
 /// What a process started by a cell may be told to do.
@@ -29,7 +43,8 @@ pub(crate) struct Role {
 
 /// All roles.
 pub(crate) fn roles() -> impl Iterator<Item = Role> {
-    file::ROLES.iter().copied().flatten().copied()
+    let all = file::ROLES.iter().chain(postgres::ROLES);
+    all.copied().flatten().copied()
 }
 
 /// The time one operation takes.
@@ -52,6 +67,32 @@ const P99: Figure = Figure {
     unit: Unit::Nanoseconds,
     over_rounds: Fold::Median,
 };
+
+/// What every operation stays under.
+const MAX: Figure = Figure {
+    name: "max",
+    unit: Unit::Nanoseconds,
+    over_rounds: Fold::Max,
+};
+
+/// At once, and always the same way: where the system puts two processes that wake each other
+/// changes from run to run, and a pipe is up to ten times as fast on one core as it is on two.
+const ON_TWO_CORES: Setting = Setting {
+    cores: Cores::Two,
+    pause: Duration::ZERO,
+};
+
+/// Where this program is: on a disk, which `/tmp` is not everywhere.
+fn beside() -> Outcome<PathBuf> {
+    let program = std::env::current_exe()?;
+    let beside = program.parent().ok_or("a program is in a directory")?;
+    Ok(beside.to_owned())
+}
+
+/// A directory for one side of one cell.
+fn directory() -> Outcome<TempDir> {
+    Ok(tempfile::tempdir_in(beside()?)?)
+}
 
 /// Everything on the thread that measures.
 fn one_thread() -> Outcome<Runtime> {

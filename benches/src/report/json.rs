@@ -32,6 +32,7 @@ fn object(measured: &Measured, host: &Host) -> Value {
             "rustc": host.rustc,
             "profile": host.profile,
             "wake_p99_ns": host.wake_p99,
+            "servers": host.servers,
         },
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     errors::refused, keys::Key, options::Options, pooler, presence, schema, session::Connection,
-    settings, statement,
+    settings, statement::Statements,
 };
 use lockwork_core::lock::{Error, ErrorKind, LockId, Result, backend::session::Open};
 use sqlx::{
@@ -11,10 +11,7 @@ use sqlx::{
     raw_sql,
 };
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
 use tokio::sync::OnceCell;
@@ -33,7 +30,7 @@ const OLDEST: i32 = 140_000;
 #[derive(Debug)]
 pub(crate) struct Opener {
     pub(crate) options: Options,
-    statement: Arc<str>,
+    statements: Statements,
     safe: OnceCell<()>,
     quota: AtomicUsize,
 }
@@ -43,7 +40,7 @@ impl Opener {
         let sequence = options.tokens.then(|| options.sequence());
         let pairs = options.compat != crate::Compat::None;
         Self {
-            statement: statement::text(sequence.as_deref(), pairs).into(),
+            statements: Statements::new(sequence.as_deref(), pairs),
             quota: AtomicUsize::new(options.quota.unwrap_or(usize::MAX)),
             safe: OnceCell::new(),
             options,
@@ -148,7 +145,7 @@ impl Open for Opener {
         let connection = listener.acquire().await.map_err(refused)?;
         settings::prepare(connection, bears).await?;
         presence::announce(connection, &self.options).await?;
-        Ok(Connection::new(listener, self.statement.clone()))
+        Ok(Connection::new(listener, self.statements.clone()))
     }
 
     fn key(&self, id: &LockId) -> Key {

@@ -1,8 +1,12 @@
 //! The rows of one statement, and how they reach the server: as arrays, one for each column.
 
-use crate::{keys::Key, statement::Op};
+use crate::{
+    keys::Key,
+    statement::{Op, Statements},
+};
 use sqlx::postgres::PgArguments;
 use sqlx::{Arguments, error::BoxDynError};
+use std::sync::Arc;
 
 /// What one statement is to do, in order.
 #[derive(Debug, Default)]
@@ -17,6 +21,8 @@ pub(crate) struct Rows {
     pair: Vec<bool>,
     /// Permits this session has: it would be granted those again.
     mine: Vec<i64>,
+    /// Whether one of them is not for the short statement.
+    not_plain: bool,
 }
 
 impl Rows {
@@ -56,6 +62,7 @@ impl Rows {
     }
 
     fn add(&mut self, op: Op, key: &Key, lock: i64, rise: i64, of: i64, registers: bool) {
+        self.not_plain |= key.pair || !op.is_plain();
         self.ops.push(op as i16);
         self.lock.push(lock);
         self.wait.push(key.wait);
@@ -70,18 +77,25 @@ impl Rows {
         self.ops.len()
     }
 
-    /// As the parameters of the statement.
-    pub(crate) fn arguments(self) -> Result<PgArguments, BoxDynError> {
+    /// The statement for them, and they as its parameters.
+    pub(crate) fn for_one_of(
+        self,
+        statements: &Statements,
+    ) -> Result<(Arc<str>, PgArguments), BoxDynError> {
         let mut arguments = PgArguments::default();
         arguments.add(self.ops)?;
         arguments.add(self.lock)?;
         arguments.add(self.wait)?;
+        if !self.not_plain {
+            arguments.add(self.registers)?;
+            return Ok((statements.plain.clone(), arguments));
+        }
         arguments.add(self.turn)?;
         arguments.add(self.rise)?;
         arguments.add(self.of)?;
         arguments.add(self.registers)?;
         arguments.add(self.mine)?;
         arguments.add(self.pair)?;
-        Ok(arguments)
+        Ok((statements.whole.clone(), arguments))
     }
 }

@@ -3,7 +3,12 @@
 mod clean;
 mod plan;
 
-use crate::{errors::refused, keys::Key, rows::Rows, statement::CHANNEL};
+use crate::{
+    errors::refused,
+    keys::Key,
+    rows::Rows,
+    statement::{CHANNEL, Statements},
+};
 use clean::Undo;
 use lockwork_core::lock::{
     Error, ErrorKind, Result,
@@ -14,7 +19,6 @@ use sqlx::{AssertSqlSafe, Row, postgres::PgListener};
 use std::{
     collections::{HashMap, HashSet},
     fmt,
-    sync::Arc,
 };
 
 /// Somebody looks whether anybody waits for a moment only.
@@ -23,7 +27,7 @@ const TIMES: usize = 3;
 /// A session of the server.
 pub(crate) struct Connection {
     listener: PgListener,
-    statement: Arc<str>,
+    statements: Statements,
     /// Whether the server tells us what others give back.
     listening: bool,
     /// What others know that we wait for, by the number they know it by.
@@ -56,10 +60,10 @@ impl fmt::Debug for Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(listener: PgListener, statement: Arc<str>) -> Self {
+    pub(crate) fn new(listener: PgListener, statements: Statements) -> Self {
         Self {
             listener,
-            statement,
+            statements,
             listening: false,
             known: HashMap::new(),
             stale: Vec::new(),
@@ -73,10 +77,9 @@ impl Connection {
     /// Sends rows, and gets one answer for each; no answer is a contradiction.
     async fn send(&mut self, rows: Rows) -> Result<Vec<Option<i64>>> {
         let expected = rows.len();
-        let arguments = rows.arguments().map_err(sqlx::Error::Encode);
-        let arguments = arguments.map_err(refused)?;
-        let text = AssertSqlSafe(self.statement.clone());
-        let query = sqlx::query_with(text, arguments);
+        let call = rows.for_one_of(&self.statements);
+        let (text, arguments) = call.map_err(sqlx::Error::Encode).map_err(refused)?;
+        let query = sqlx::query_with(AssertSqlSafe(text), arguments);
         let rows = query.fetch_all(&mut self.listener).await.map_err(refused)?;
         let mut answers = vec![None; expected];
         for row in rows {

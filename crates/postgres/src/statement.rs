@@ -1,9 +1,15 @@
 //! The one statement that does everything: it goes through its rows in order and does with each
 //! what its first column says. The rows are made in `rows.rs`.
 //!
+//! The server prepares every branch of it each time, taken or not, and that takes longer than
+//! taking a lock. So there is a second one for what most batches consist of: the same, with few
+//! branches and columns.
+//!
 //! Every function in it answers at once; none waits. That the rows are gone through in order, and
 //! that a `CASE` looks at no branch it does not need, is what the whole backend rests on: one
 //! function scan, no join, no sort, nothing that could be folded beforehand.
+
+use std::sync::Arc;
 
 /// What to do with a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +39,13 @@ pub(crate) enum Op {
     DropShared = 31,
 }
 
+impl Op {
+    /// Whether the short statement can do it.
+    pub(crate) const fn is_plain(self) -> bool {
+        matches!(self, Self::Exclusive | Self::GiveExclusive | Self::Leave)
+    }
+}
+
 /// What a row says if the lock was not free,
 pub(crate) const REFUSED: i64 = -1;
 /// or if somebody looked in this very moment whether anybody waits: try again.
@@ -45,13 +58,59 @@ pub(crate) const GIVEN_AND_TOLD: i64 = 2;
 /// Where waiters are told.
 pub(crate) const CHANNEL: &str = "lockwork";
 
-/// The statement, with tokens from `sequence` if there is one. `pairs` for keys that may be pairs.
-pub(crate) fn text(sequence: Option<&str>, pairs: bool) -> String {
+/// Both of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Statements {
+    /// Does everything.
+    pub(crate) whole: Arc<str>,
+    /// Does what is [plain](Op::is_plain), with keys that are no pairs.
+    pub(crate) plain: Arc<str>,
+}
+
+impl Statements {
+    /// With tokens from `sequence` if there is one. `pairs` for keys that may be pairs.
+    pub(crate) fn new(sequence: Option<&str>, pairs: bool) -> Self {
+        let token = match sequence {
+            Some(sequence) => format!("nextval('{sequence}'::regclass)"),
+            None => "0::int8".to_owned(),
+        };
+        Self {
+            whole: whole(&token, pairs).into(),
+            plain: plain(&token).into(),
+        }
+    }
+}
+
+/// Says whether anybody waits, to those as well. After it was given back, not before: a waiter looks
+/// once more after it has made itself known.
+fn tell() -> String {
+    format!(
+        "CASE WHEN pg_try_advisory_lock(r.wait) \
+           THEN CASE WHEN pg_advisory_unlock(r.wait) THEN {GIVEN}::int8 END \
+           ELSE CASE WHEN pg_notify('{CHANNEL}', r.wait::text) IS NULL \
+             THEN NULL::int8 ELSE {GIVEN_AND_TOLD}::int8 END END"
+    )
+}
+
+fn plain(token: &str) -> String {
+    let tell = tell();
+    format!(
+        "SELECT r.n, CASE \
+           WHEN r.op = 1 THEN \
+             CASE WHEN r.registers AND NOT pg_try_advisory_lock_shared(r.wait) \
+               THEN {UNREGISTERED}::int8 \
+               ELSE CASE WHEN pg_try_advisory_lock(r.lock) THEN {token} \
+                 ELSE {REFUSED}::int8 END END \
+           WHEN r.op = 10 THEN CASE WHEN pg_advisory_unlock(r.lock) THEN {tell} END \
+           WHEN r.op = 21 THEN CASE WHEN pg_advisory_unlock_shared(r.wait) THEN 1 END \
+         END \
+         FROM unnest($1::int2[], $2::int8[], $3::int8[], $4::bool[]) \
+         WITH ORDINALITY AS r(op, lock, wait, registers, n)"
+    )
+}
+
+fn whole(token: &str, pairs: bool) -> String {
     let lock = |function: &str| on_lock(function, pairs);
-    let token = match sequence {
-        Some(sequence) => format!("nextval('{sequence}'::regclass)"),
-        None => "0::int8".to_owned(),
-    };
     let take = lock("pg_try_advisory_lock");
     let take_shared = lock("pg_try_advisory_lock_shared");
     let give = lock("pg_advisory_unlock");
@@ -63,13 +122,7 @@ pub(crate) fn text(sequence: Option<&str>, pairs: bool) -> String {
              ELSE CASE WHEN pg_advisory_unlock_shared(r.turn) THEN NULL::int8 END END \
          END"
     );
-    // After it was given back, not before: a waiter looks once more after it has made itself known.
-    let tell = format!(
-        "CASE WHEN pg_try_advisory_lock(r.wait) \
-           THEN CASE WHEN pg_advisory_unlock(r.wait) THEN {GIVEN}::int8 END \
-           ELSE CASE WHEN pg_notify('{CHANNEL}', r.wait::text) IS NULL \
-             THEN NULL::int8 ELSE {GIVEN_AND_TOLD}::int8 END END"
-    );
+    let tell = tell();
     // Permits are counted in a select list, one by one and no further than needed. In a `FROM` all
     // of them would be made first, and there may be four thousand million.
     format!(

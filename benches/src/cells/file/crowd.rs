@@ -1,9 +1,9 @@
 //! A thousand tasks of one process waiting for a lock that another process holds.
 
-use super::{directory, kinds::Kind};
+use super::kinds::Crowded;
 use crate::{
     cell::{Figure, Fold, Outcome, Turns, Unit},
-    cells::{Role, everything_on_one_thread},
+    cells::{Role, directory, everything_on_one_thread},
     process::{Line, Other},
 };
 use std::{
@@ -49,7 +49,7 @@ const ALONE: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_secs(3);
 const LOOK_PAUSE: Duration = Duration::from_millis(1);
 
-pub(super) const fn role<K: Kind>() -> Role {
+pub(super) const fn role<K: Crowded>() -> Role {
     Role {
         name: K::CROWD,
         play: crowd::<K>,
@@ -57,20 +57,18 @@ pub(super) const fn role<K: Kind>() -> Role {
 }
 
 /// Lets so many wait as there are operations, in a process of their own.
-pub(super) fn waiting<K: Kind>() -> Outcome<Turns> {
+pub(super) fn waiting<K: Crowded>() -> Outcome<Turns> {
     watching::<K>(|seen| vec![seen.threads, seen.tries, seen.wake_ups, seen.processor])
 }
 
 /// The same without the tries, which leave no trace.
-pub(super) fn waiting_untold<K: Kind>() -> Outcome<Turns> {
+pub(super) fn waiting_untold<K: Crowded>() -> Outcome<Turns> {
     watching::<K>(|seen| vec![seen.threads, seen.wake_ups, seen.processor])
 }
 
-fn watching<K: Kind>(figures: fn(Seen) -> Vec<f64>) -> Outcome<Turns> {
+fn watching<K: Crowded>(figures: fn(Seen) -> Vec<f64>) -> Outcome<Turns> {
     let (runtime, directory) = (everything_on_one_thread()?, directory()?);
-    let within = runtime.enter();
-    let lock = K::in_directory(directory.path())?;
-    drop(within);
+    let lock = runtime.block_on(K::in_directory(directory.path()))?;
     let held = runtime.block_on(lock.take())?;
     Ok(Box::new(move |waiters| {
         let _until_now = (&held, &runtime);
@@ -87,11 +85,11 @@ fn watching<K: Kind>(figures: fn(Seen) -> Vec<f64>) -> Outcome<Turns> {
 }
 
 /// The process that waits. Says how many threads it had before, once all wait.
-fn crowd<K: Kind>(directory: &Path, mut line: Line) -> Outcome<()> {
+fn crowd<K: Crowded>(directory: &Path, mut line: Line) -> Outcome<()> {
     let runtime = everything_on_one_thread()?;
     let (before, waiters) = (threads(&task("self"))?.len() as u64, line.hear()?);
     runtime.block_on(async {
-        let lock = K::in_directory(directory)?;
+        let lock = K::in_directory(directory).await?;
         let queued = Arc::new(AtomicU64::new(0));
         for _ in 0..waiters {
             tokio::spawn(one_of_them(lock.clone(), queued.clone()));
@@ -105,7 +103,7 @@ fn crowd<K: Kind>(directory: &Path, mut line: Line) -> Outcome<()> {
     })
 }
 
-async fn one_of_them<K: Kind>(lock: K, queued: Arc<AtomicU64>) {
+async fn one_of_them<K: Crowded>(lock: K, queued: Arc<AtomicU64>) {
     let mut first_time = true;
     let mut taking = pin!(lock.take());
     let taken = poll_fn(|cx| {

@@ -1,7 +1,7 @@
 //! Locks of one name that tasks of several processes wait for, each by its own crate.
 
 use super::uncontended::open;
-use crate::cell::Outcome;
+use crate::{cell::Outcome, cells::handoff::Kind};
 use distributed_lock_core::traits::{DistributedLock, LockProvider};
 use distributed_lock_file::{FileDistributedLock, FileLockHandle, FileLockProvider};
 use lockwork::{Locks, file::Files};
@@ -12,18 +12,10 @@ use std::{
 };
 use tokio::{sync::oneshot, task::spawn_blocking};
 
-/// A lock of one name in a directory.
-pub(super) trait Kind: Clone + Send + Sync + 'static {
-    /// What processes are told to do with it: the two of a hand-off, and those who wait.
-    const HANDOFF: [&str; 2];
+/// One that a crowd waits for.
+pub(super) trait Crowded: Kind {
+    /// What the process of those who wait is told to do.
     const CROWD: &str;
-
-    /// Dropped, it lets go at once.
-    type Guard: Send + 'static;
-
-    fn in_directory(directory: &Path) -> Outcome<Self>;
-
-    fn take(&self) -> impl Future<Output = Outcome<Self::Guard>> + Send;
 }
 
 #[derive(Clone, Debug)]
@@ -31,10 +23,9 @@ pub(super) struct Lockwork(lockwork::Mutex);
 
 impl Kind for Lockwork {
     const HANDOFF: [&str; 2] = ["handoff-lockwork", "handoff-lockwork-second"];
-    const CROWD: &str = "crowd-lockwork";
     type Guard = lockwork::Guard;
 
-    fn in_directory(directory: &Path) -> Outcome<Self> {
+    async fn in_directory(directory: &Path) -> Outcome<Self> {
         let locks = Locks::new(Files::open(directory)?);
         Ok(Self(locks.mutex("baton")))
     }
@@ -42,6 +33,10 @@ impl Kind for Lockwork {
     async fn take(&self) -> Outcome<Self::Guard> {
         Ok(self.0.lock().await?)
     }
+}
+
+impl Crowded for Lockwork {
+    const CROWD: &str = "crowd-lockwork";
 }
 
 fn file_in(directory: &Path) -> PathBuf {
@@ -65,10 +60,9 @@ impl Drop for Unlocks {
 
 impl Kind for Fs4 {
     const HANDOFF: [&str; 2] = ["handoff-fs4", "handoff-fs4-second"];
-    const CROWD: &str = "crowd-fs4";
     type Guard = Unlocks;
 
-    fn in_directory(directory: &Path) -> Outcome<Self> {
+    async fn in_directory(directory: &Path) -> Outcome<Self> {
         Ok(Self(file_in(directory)))
     }
 
@@ -83,17 +77,20 @@ impl Kind for Fs4 {
     }
 }
 
+impl Crowded for Fs4 {
+    const CROWD: &str = "crowd-fs4";
+}
+
 /// Locks on a thread that keeps the guard, because it borrows from the lock.
 #[derive(Clone, Debug)]
 pub(super) struct FdLock(PathBuf);
 
 impl Kind for FdLock {
     const HANDOFF: [&str; 2] = ["handoff-fd-lock", "handoff-fd-lock-second"];
-    const CROWD: &str = "crowd-fd-lock";
     /// The thread lets go when this is gone.
     type Guard = mpsc::Sender<()>;
 
-    fn in_directory(directory: &Path) -> Outcome<Self> {
+    async fn in_directory(directory: &Path) -> Outcome<Self> {
         Ok(Self(file_in(directory)))
     }
 
@@ -115,15 +112,18 @@ impl Kind for FdLock {
     }
 }
 
+impl Crowded for FdLock {
+    const CROWD: &str = "crowd-fd-lock";
+}
+
 #[derive(Clone)]
 pub(super) struct DistributedLockFile(Arc<FileDistributedLock>);
 
 impl Kind for DistributedLockFile {
     const HANDOFF: [&str; 2] = ["handoff-dlf", "handoff-dlf-second"];
-    const CROWD: &str = "crowd-dlf";
     type Guard = FileLockHandle;
 
-    fn in_directory(directory: &Path) -> Outcome<Self> {
+    async fn in_directory(directory: &Path) -> Outcome<Self> {
         let provider = FileLockProvider::new(directory)?;
         Ok(Self(Arc::new(provider.create_lock("baton"))))
     }
@@ -131,4 +131,8 @@ impl Kind for DistributedLockFile {
     async fn take(&self) -> Outcome<Self::Guard> {
         Ok(self.0.acquire(None).await?)
     }
+}
+
+impl Crowded for DistributedLockFile {
+    const CROWD: &str = "crowd-dlf";
 }

@@ -3,25 +3,17 @@
 //! All files are in a directory beside this program, because `/tmp` is not on a disk everywhere.
 
 mod crowd;
-mod handoff;
 mod kinds;
-mod pair;
 mod pipe;
 mod uncontended;
 
-use super::{EACH, P50, P99, Role};
-use crate::cell::{Bar, Cell, Outcome, Side};
-use kinds::{DistributedLockFile, FdLock, Fs4, Kind, Lockwork};
-use pair::{Cores, Setting};
+use super::{
+    EACH, ON_TWO_CORES, P50, P99, Role, directory, handoff,
+    pair::{Cores, Setting},
+};
+use crate::cell::{Bar, Cell, Figure, Outcome, Side, Turns};
+use kinds::{Crowded, DistributedLockFile, FdLock, Fs4, Lockwork};
 use std::time::Duration;
-use tempfile::TempDir;
-
-/// A directory for the lock files of one side of one cell.
-fn directory() -> Outcome<TempDir> {
-    let program = std::env::current_exe()?;
-    let beside = program.parent().ok_or("a program is in a directory")?;
-    Ok(tempfile::tempdir_in(beside)?)
-}
 
 /// What processes started by these cells do.
 pub(super) const ROLES: &[&[Role]] = &[
@@ -32,7 +24,7 @@ pub(super) const ROLES: &[&[Role]] = &[
     &of_kind::<DistributedLockFile>(),
 ];
 
-const fn of_kind<K: Kind>() -> [Role; 3] {
+const fn of_kind<K: Crowded>() -> [Role; 3] {
     [
         handoff::first::<K>(),
         handoff::second::<K>(),
@@ -57,12 +49,12 @@ const UNCONTENDED: Cell = Cell {
     bar: Some(Bar::Ratio(6.0)),
 };
 
-/// At once, and always the same way: where the system puts two processes that wake each other
-/// changes from run to run, and a pipe is up to ten times as fast on one core as it is on two.
-const ON_TWO_CORES: Setting = Setting {
-    cores: Cores::Two,
-    pause: Duration::ZERO,
-};
+/// What a hand-off yields.
+const HANDED: &[Figure] = &[P50, P99];
+
+fn between<K: handoff::Kind>(setting: Setting) -> Outcome<Turns> {
+    handoff::between::<K>(setting, directory()?, HANDED)
+}
 
 const ON_ONE_CORE: Setting = Setting {
     cores: Cores::One,
@@ -80,12 +72,12 @@ const HANDOFF: Cell = Cell {
     about: "Two processes take a mutex by turns, each kept on a core of its own. The one drops its \
             guard as soon as it hears that the other's lock() is pending: from before that drop to \
             that lock() returning.",
-    figures: &[P50, P99],
+    figures: HANDED,
     operations: 1_000,
     most_rounds: None,
     subject: Side {
         label: "mutex.lock() on a current-thread runtime, guard dropped; two cores, no pause",
-        start: || handoff::between::<Lockwork>(ON_TWO_CORES),
+        start: || between::<Lockwork>(ON_TWO_CORES),
     },
     floor: Some(Side {
         label: "8 bytes through a pipe from one tokio process to another and 8 bytes back, half of \
@@ -210,7 +202,7 @@ pub(super) const CELLS: &[Cell] = &[
                 and all that both of them do lies in between.",
         subject: Side {
             label: "mutex.lock() on a current-thread runtime, guard dropped; one core, no pause",
-            start: || handoff::between::<Lockwork>(ON_ONE_CORE),
+            start: || between::<Lockwork>(ON_ONE_CORE),
         },
         floor: Some(Side {
             label: "8 bytes through a pipe from one tokio process to another and 8 bytes back, \
@@ -228,7 +220,7 @@ pub(super) const CELLS: &[Cell] = &[
         subject: Side {
             label: "mutex.lock() on a current-thread runtime, guard dropped; any cores, after 2 to \
                     4 ms",
-            start: || handoff::between::<Lockwork>(UNHURRIED),
+            start: || between::<Lockwork>(UNHURRIED),
         },
         floor: Some(Side {
             label: "8 bytes through a pipe to a tokio process, from before the write to after the \
@@ -245,7 +237,7 @@ pub(super) const CELLS: &[Cell] = &[
                 to lock, which may be a little before that waits.",
         subject: Side {
             label: "fs4: lock() in spawn_blocking, unlock; two cores, no pause",
-            start: || handoff::between::<Fs4>(ON_TWO_CORES),
+            start: || between::<Fs4>(ON_TWO_CORES),
         },
         bar: None,
         ..HANDOFF
@@ -257,7 +249,7 @@ pub(super) const CELLS: &[Cell] = &[
                 that thread waits.",
         subject: Side {
             label: "fd-lock: write() in spawn_blocking, guard dropped there; two cores, no pause",
-            start: || handoff::between::<FdLock>(ON_TWO_CORES),
+            start: || between::<FdLock>(ON_TWO_CORES),
         },
         bar: None,
         ..HANDOFF
@@ -270,7 +262,7 @@ pub(super) const CELLS: &[Cell] = &[
         operations: 30,
         subject: Side {
             label: "distributed-lock-file: acquire, handle dropped; two cores, no pause",
-            start: || handoff::between::<DistributedLockFile>(ON_TWO_CORES),
+            start: || between::<DistributedLockFile>(ON_TWO_CORES),
         },
         bar: None,
         ..HANDOFF

@@ -1,9 +1,11 @@
 //! What telling another process something costs at least: a pipe.
 
-use super::pair::{self, Setting, nap, now};
 use crate::{
     cell::{Outcome, Turns},
-    cells::{Role, everything_on_one_thread},
+    cells::{
+        Role, directory, everything_on_one_thread,
+        pair::{self, Setting, nap, now},
+    },
     process::Line,
 };
 use std::{os::fd::OwnedFd, path::Path};
@@ -35,12 +37,12 @@ const ONE_WAY: Role = Role {
 
 /// Half of each round trip.
 pub(super) fn to_and_fro(setting: Setting) -> Outcome<Turns> {
-    pair::start(TO_AND_FRO.name, setting)
+    pair::start(TO_AND_FRO.name, setting, directory()?, super::HANDED)
 }
 
 /// The way there.
 pub(super) fn one_way(setting: Setting) -> Outcome<Turns> {
-    pair::start(ONE_WAY.name, setting)
+    pair::start(ONE_WAY.name, setting, directory()?, super::HANDED)
 }
 
 /// A line as tokio has it.

@@ -1,9 +1,8 @@
 //! Taking a lock file that nobody else wants, again and again.
 
-use super::directory;
 use crate::{
     cell::{Outcome, Turns},
-    cells::{one_thread, time_each},
+    cells::{directory, one_thread, time_each},
 };
 use distributed_lock_core::traits::{DistributedLock, LockProvider};
 use distributed_lock_file::FileLockProvider;

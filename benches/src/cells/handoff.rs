@@ -1,16 +1,35 @@
 //! Letting go of a lock that another process waits for.
 
 use super::{
-    kinds::Kind,
+    Role, everything_on_one_thread,
     pair::{self, Setting, nap, now},
 };
 use crate::{
-    cell::{Outcome, Turns},
-    cells::{Role, everything_on_one_thread},
+    cell::{Figure, Outcome, Turns},
     process::Line,
 };
 use std::{future::poll_fn, path::Path, pin::pin, time::Duration};
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
+
+/// A lock of one name that tasks of two processes wait for, by one crate.
+pub(super) trait Kind: Clone + Send + Sync + 'static {
+    /// What the two processes are told to do with it.
+    const HANDOFF: [&str; 2];
+
+    type Guard: Send + 'static;
+
+    /// The lock that is in a directory, or that a file there tells of.
+    fn in_directory(directory: &Path) -> impl Future<Output = Outcome<Self>> + Send;
+
+    fn take(&self) -> impl Future<Output = Outcome<Self::Guard>> + Send;
+
+    /// Lets go: by dropping the guard, where that does it at once.
+    fn let_go(guard: Self::Guard) -> impl Future<Output = Outcome<()>> + Send {
+        drop(guard);
+        std::future::ready(Ok(()))
+    }
+}
 
 pub(super) const fn first<K: Kind>() -> Role {
     Role {
@@ -27,8 +46,12 @@ pub(super) const fn second<K: Kind>() -> Role {
 }
 
 /// Half of the operations are hand-offs of the one process, half of the other.
-pub(super) fn between<K: Kind>(setting: Setting) -> Outcome<Turns> {
-    pair::start(K::HANDOFF[0], setting)
+pub(super) fn between<K: Kind>(
+    setting: Setting,
+    directory: TempDir,
+    figures: &'static [Figure],
+) -> Outcome<Turns> {
+    pair::start(K::HANDOFF[0], setting, directory, figures)
 }
 
 fn play_first<K: Kind>(directory: &Path, line: Line) -> Outcome<()> {
@@ -46,7 +69,7 @@ fn play_first<K: Kind>(directory: &Path, line: Line) -> Outcome<()> {
                 delays.push(delay);
                 guard = taken;
             }
-            drop(guard);
+            player.runtime.block_on(K::let_go(guard))?;
             Ok(delays)
         })
     })
@@ -80,9 +103,7 @@ const WAITS: u64 = 0;
 impl<K: Kind> Player<K> {
     fn new(directory: &Path, line: Line, pause: Duration) -> Outcome<Self> {
         let runtime = everything_on_one_thread()?;
-        let within = runtime.enter();
-        let lock = K::in_directory(directory)?;
-        drop(within);
+        let lock = runtime.block_on(K::in_directory(directory))?;
         Ok(Self {
             runtime,
             lock,
@@ -98,8 +119,11 @@ impl<K: Kind> Player<K> {
             return Err("the lock was there before it was let go".into());
         }
         nap(self.pause);
-        let let_go = now();
-        drop(guard);
+        let let_go = self.runtime.block_on(async {
+            let begun = now();
+            K::let_go(guard).await?;
+            Outcome::Ok(begun)
+        })?;
         self.line.say(let_go)?;
         Ok(delay(let_go, self.line.hear()?))
     }

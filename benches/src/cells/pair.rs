@@ -3,13 +3,13 @@
 //! Neither is the one that measures: that one has threads from other cells, and a thread goes where
 //! its process was kept when it began. It only says how often, and is told the figures.
 
-use super::directory;
 use crate::{
-    cell::{Outcome, Turns},
+    cell::{Figure, Outcome, Turns},
     process::{Line, Other},
     stats,
 };
 use std::{path::Path, thread::sleep, time::Duration};
+use tempfile::TempDir;
 
 /// How two processes play.
 #[derive(Clone, Copy, Debug)]
@@ -77,10 +77,18 @@ impl Seat {
     }
 }
 
-/// Starts both: a process that plays the role `first`, which starts the other.
-pub(super) fn start(first: &str, setting: Setting) -> Outcome<Turns> {
+/// What both are told of each turn's operations, in this order; a cell may leave out the last.
+const PERCENTS: [u32; 3] = [50, 99, 100];
+
+/// Starts both: a process that plays the role `first`, which starts the other. Yields as many of
+/// [`P50`](super::P50), [`P99`](super::P99) and [`MAX`](super::MAX) as there are `figures`.
+pub(super) fn start(
+    first: &str,
+    setting: Setting,
+    directory: TempDir,
+    figures: &'static [Figure],
+) -> Outcome<Turns> {
     let seats = setting.cores.of_both()?;
-    let directory = directory()?;
     let (process, mut line) = Other::start(first, directory.path())?;
     for core in seats {
         let pause = setting.pause;
@@ -90,8 +98,13 @@ pub(super) fn start(first: &str, setting: Setting) -> Outcome<Turns> {
         let _until_now = (&process, &directory);
         let ended = |_| "the two processes have ended, and said why above";
         line.say(operations).map_err(ended)?;
-        let mut figure = || line.hear().map(f64::from_bits).map_err(ended);
-        Ok(vec![figure()?, figure()?])
+        let figure = |_| line.hear().map(f64::from_bits).map_err(ended);
+        let mut heard = PERCENTS
+            .map(figure)
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()?;
+        heard.truncate(figures.len());
+        Ok(heard)
     }))
 }
 
@@ -114,7 +127,7 @@ where
     // Until nobody is there any more.
     while let Ok(operations) = line.hear() {
         let delays = play(operations)?;
-        for percent in [50, 99] {
+        for percent in PERCENTS {
             line.say(stats::percentile(&delays, percent).to_bits())?;
         }
     }
