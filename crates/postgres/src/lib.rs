@@ -19,6 +19,7 @@ mod schema;
 mod session;
 mod settings;
 mod statement;
+mod text;
 mod tls;
 mod transaction;
 

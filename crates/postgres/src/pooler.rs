@@ -7,11 +7,10 @@
 use crate::{
     errors::{pooled, refused},
     settings,
+    text::{first, row, run},
 };
 use lockwork_core::lock::{Error, Result};
-use sqlx::{
-    AssertSqlSafe, ConnectOptions, Executor, PgConnection, Row, postgres::PgConnectOptions, raw_sql,
-};
+use sqlx::{ConnectOptions, PgConnection, postgres::PgConnectOptions};
 use std::time::Duration;
 
 /// How often to look. A pooler gives out the connection it got back last, so the first look shows
@@ -65,12 +64,6 @@ async fn leave_mark(connection: &mut PgConnection) -> Result<String> {
     run(connection, leave).await.map(|()| mark)
 }
 
-async fn mark_of(connection: &mut PgConnection, text: &'static str) -> Result<String> {
-    let row = connection.fetch_one(raw_sql(text)).await.map_err(refused)?;
-    row.try_get(0).map_err(refused)
-}
-
-async fn run(connection: &mut PgConnection, text: String) -> Result<()> {
-    let done = connection.execute(raw_sql(AssertSqlSafe(text))).await;
-    done.map(drop).map_err(refused)
+async fn mark_of(connection: &mut PgConnection, text: &str) -> Result<String> {
+    first(&row(connection, text.to_owned()).await?)
 }

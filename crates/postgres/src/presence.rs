@@ -5,9 +5,15 @@
 //! do not wait for the disk (`synchronous_commit = off`), so a crash can make the server forget the
 //! last numbers it handed out; but a crash also ends every session, so the next one is alone.
 
-use crate::{errors::refused, keys::FORMAT, open::standby, options::Options};
+use crate::{
+    errors::refused,
+    keys::FORMAT,
+    open::standby,
+    options::Options,
+    text::{first, row, run},
+};
 use lockwork_core::lock::{Error, ErrorKind, Result};
-use sqlx::{AssertSqlSafe, Executor, PgConnection, Row, postgres::PgRow, raw_sql};
+use sqlx::{PgConnection, Row};
 
 /// The first number of such locks; the second is the key format.
 pub(crate) const PRESENCE: i32 = i32::from_be_bytes(*b"lkwk");
@@ -23,12 +29,12 @@ const LEAPING: &str = "SET lock_timeout = '3s'";
 /// Says that we are there.
 pub(crate) async fn announce(connection: &mut PgConnection, options: &Options) -> Result<()> {
     let text = format!("SELECT pg_try_advisory_lock({PRESENCE}, {FORMAT}), pg_is_in_recovery()");
-    let row = fetch(connection, text).await?;
+    let found = row(connection, text).await?;
     // It was the primary when we looked; who answers to its name may be another by now.
-    if row.try_get(1).map_err(refused)? {
+    if found.try_get(1).map_err(refused)? {
         return Err(standby());
     }
-    let alone: bool = first(&row)?;
+    let alone: bool = first(&found)?;
     if alone && options.tokens {
         leap(connection, options).await?;
     }
@@ -60,28 +66,11 @@ async fn refuse_other_formats(connection: &mut PgConnection) -> Result<()> {
          WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.classid::int8 = {PRESENCE} \
            AND l.objid::int8 NOT IN (0, {FORMAT}) AND d.datname = current_database()"
     );
-    let other: Option<i64> = first(&fetch(connection, text).await?)?;
+    let other: Option<i64> = first(&row(connection, text).await?)?;
     let Some(other) = other else { return Ok(()) };
     let message = "nodes of another version of lockwork are at work in this database, and theirs \
                    and our locks would not exclude each other: stop the ones or the others";
     Err(Error::new(ErrorKind::Denied, message)
         .with("their_key_format", other)
         .with("our_key_format", FORMAT))
-}
-
-async fn run(connection: &mut PgConnection, text: String) -> Result<()> {
-    let done = connection.execute(raw_sql(AssertSqlSafe(text))).await;
-    done.map(drop).map_err(refused)
-}
-
-async fn fetch(connection: &mut PgConnection, text: String) -> Result<PgRow> {
-    let row = connection.fetch_one(raw_sql(AssertSqlSafe(text))).await;
-    row.map_err(refused)
-}
-
-fn first<'r, T>(row: &'r PgRow) -> Result<T>
-where
-    T: sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>,
-{
-    row.try_get(0).map_err(refused)
 }

@@ -79,9 +79,9 @@ async fn a_lost_answer_to_a_release_is_asked_for_again() {
 #[tokio::test]
 async fn connections_that_the_server_ends_cost_no_lock() {
     let database = database();
-    let locks = Locks::new(node(&database, Duration::from_secs(2)).await);
+    let locks = Locks::new(node(&database, Duration::from_secs(4)).await);
     let guard = locks.mutex("x").lock().await.unwrap();
-    for _ in 0..4 {
+    for _ in 0..6 {
         database.run(
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity \
              WHERE datname = current_database() AND pid <> pg_backend_pid()",

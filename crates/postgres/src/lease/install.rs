@@ -6,9 +6,10 @@ use crate::{
     open::standby,
     presence::PRESENCE,
     schema::{self, MAKING},
+    text::{first, row, run},
 };
 use lockwork_core::lock::{Error, ErrorKind, Result};
-use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row, raw_sql};
+use sqlx::{Connection, PgConnection};
 
 const FUNCTIONS: &str = include_str!("functions.sql");
 
@@ -27,19 +28,20 @@ const NAMES: [&str; 9] = [
 
 /// Looks whether leases are safe there, and makes what they need.
 pub(super) async fn ensure(connection: &mut PgConnection, options: &Options) -> Result<()> {
-    if fetch(connection, "SELECT pg_is_in_recovery()".to_owned()).await? {
+    let recovering = row(connection, "SELECT pg_is_in_recovery()".to_owned()).await?;
+    if first(&recovering)? {
         return Err(standby());
     }
     // Two nodes may start at once. One transaction, which even a pooler leaves on one connection.
     let mut transaction = connection.begin().await.map_err(refused)?;
     let lock = format!("SELECT pg_advisory_xact_lock({PRESENCE}, {MAKING})");
-    execute(&mut transaction, lock).await?;
+    run(&mut transaction, lock).await?;
     if !schema::exists(&mut transaction, options).await? {
-        let made = execute(&mut transaction, schema::making(options)).await;
+        let made = run(&mut transaction, schema::making(options)).await;
         made.map_err(|error| denied(options, error))?;
     }
-    if !fetch(&mut transaction, exist(options)).await? {
-        let made = execute(&mut transaction, functions(options)).await;
+    if !first(&row(&mut transaction, exist(options)).await?)? {
+        let made = run(&mut transaction, functions(options)).await;
         made.map_err(|error| denied(options, error))?;
     }
     schema::check(&mut transaction, options).await?;
@@ -49,11 +51,11 @@ pub(super) async fn ensure(connection: &mut PgConnection, options: &Options) -> 
 /// What an administrator runs where lockwork may not create these itself.
 pub(super) fn script(options: &Options) -> String {
     let (tokens, functions) = (schema::script(options), functions(options));
-    let schema = options.quoted_schema();
+    let (schema, role) = (options.quoted_schema(), options.quoted_role());
     format!(
         "{tokens};\n{functions}\n\
-         GRANT SELECT, INSERT, UPDATE, DELETE ON {schema}.lease TO role;\n\
-         GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO role"
+         GRANT SELECT, INSERT, UPDATE, DELETE ON {schema}.lease TO {role};\n\
+         GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {role}"
     )
 }
 
@@ -79,14 +81,4 @@ fn denied(options: &Options, error: Error) -> Error {
     Error::new(ErrorKind::Denied, message)
         .with("script", script(options))
         .because(error)
-}
-
-async fn execute(connection: &mut PgConnection, text: String) -> Result<()> {
-    let done = connection.execute(raw_sql(AssertSqlSafe(text))).await;
-    done.map(drop).map_err(refused)
-}
-
-async fn fetch(connection: &mut PgConnection, text: String) -> Result<bool> {
-    let row = connection.fetch_one(raw_sql(AssertSqlSafe(text))).await;
-    row.map_err(refused)?.try_get(0).map_err(refused)
 }
