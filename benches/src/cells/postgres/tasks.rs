@@ -30,7 +30,8 @@ pub(super) fn many<K: Kind, const TASKS: u64>() -> Outcome<Turns> {
         let begun = Instant::now();
         runtime.block_on(async {
             let mut tasks = JoinSet::new();
-            for lock in locks.iter().cloned() {
+            for lock in &locks {
+                let lock = lock.clone();
                 tasks.spawn(async move {
                     for _ in 0..of_each {
                         pair(&lock).await?;
