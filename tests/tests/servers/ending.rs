@@ -19,25 +19,10 @@ fn nothing_of_a_dropped_server_stays() {
     assert!(!PathBuf::from(format!("/proc/{pid}")).exists());
 }
 
-/// Started as a process of its own by the test below.
-#[test]
-#[ignore = "waits to be killed"]
-fn keeps_a_frozen_server() {
-    let server = server();
-    server.freeze().unwrap();
-    println!(
-        "\nkept {} {}",
-        server.pid().unwrap(),
-        server.data().display()
-    );
-    std::thread::sleep(Duration::from_secs(60));
-}
-
 #[test]
 fn a_server_ends_with_the_process_that_started_it_even_frozen() {
-    let mut other = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "ending::keeps_a_frozen_server"])
-        .args(["--ignored", "--nocapture"])
+    let mut other = Command::new(env!("CARGO_BIN_EXE_server-keeper"))
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

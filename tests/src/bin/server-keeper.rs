@@ -1,0 +1,13 @@
+//! A process that starts a PostgreSQL server, freezes it, says where it is, and waits to be killed.
+
+use lockwork_servers::{Postgres, Settings};
+use std::io::Read;
+
+fn main() {
+    let server = Postgres::start(Settings::new()).expect("a server");
+    server.freeze().expect("a server that can be frozen");
+    let pid = server.pid().expect("a server that runs");
+    println!("kept {pid} {}", server.data().display());
+    // Until whoever started this is gone as well.
+    let _ = std::io::stdin().read(&mut [0]);
+}
