@@ -5,7 +5,6 @@ use std::{
     io::{BufRead, BufReader},
     path::PathBuf,
     process::{Command, Stdio},
-    time::Duration,
 };
 
 #[test]
