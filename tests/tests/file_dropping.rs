@@ -4,17 +4,16 @@
 #![allow(clippy::unwrap_used)]
 
 use lockwork::{Guard, Locks, Result, file::Files};
+use lockwork_conformance::poll_at_most;
 use rand::RngExt;
 use std::{
     future::Future,
     path::Path,
-    pin::pin,
     process::{Child, Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    task::Poll,
     time::{Duration, Instant},
 };
 
@@ -22,15 +21,8 @@ const DROPS: usize = 20_000;
 const TASKS: usize = 16;
 
 /// Polls `work` at most `polls` times and for two milliseconds, then drops it; whether it was done.
-async fn poll_at_most(polls: u32, work: impl Future<Output = Result<Guard>>) -> bool {
-    let (mut work, mut left) = (pin!(work), polls);
-    let done = std::future::poll_fn(|cx| {
-        left -= 1;
-        match work.as_mut().poll(cx) {
-            Poll::Pending if left == 0 => Poll::Ready(None),
-            polled => polled.map(Some),
-        }
-    });
+async fn attempt(polls: u32, work: impl Future<Output = Result<Guard>>) -> bool {
+    let done = poll_at_most(polls, work);
     let done = tokio::time::timeout(Duration::from_millis(2), done).await;
     let granted = done.ok().flatten().map(Result::unwrap);
     if granted.is_some() {
@@ -48,18 +40,18 @@ async fn drop_one(locks: &Locks) -> bool {
     let (polls, kind) = (random(5) + 1, random(6));
     let (mutex, rw_lock) = (locks.mutex(&name), locks.rw_lock(&name));
     match kind {
-        0 | 1 => poll_at_most(polls, mutex.lock()).await,
-        2 => poll_at_most(polls, rw_lock.read()).await,
-        3 => poll_at_most(polls, rw_lock.write()).await,
+        0 | 1 => attempt(polls, mutex.lock()).await,
+        2 => attempt(polls, rw_lock.read()).await,
+        3 => attempt(polls, rw_lock.write()).await,
         4 => {
             let upgraded = async {
                 let mut guard = rw_lock.upgradeable_read().await?;
                 guard.upgrade().await?;
                 Ok(guard)
             };
-            poll_at_most(polls, upgraded).await
+            attempt(polls, upgraded).await
         }
-        _ => poll_at_most(polls, locks.semaphore(&name, 2).acquire()).await,
+        _ => attempt(polls, locks.semaphore(&name, 2).acquire()).await,
     }
 }
 

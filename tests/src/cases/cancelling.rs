@@ -4,16 +4,11 @@ use super::{Case, case};
 use crate::{
     Context, View,
     context::{SOON, within},
-    generous,
+    generous, poll_at_most,
 };
 use lockwork::{Locks, backend::keeper};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
-use std::{
-    future::Future,
-    pin::Pin,
-    task::Poll,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 pub(super) fn list() -> Vec<Case> {
     vec![
@@ -22,25 +17,6 @@ pub(super) fn list() -> Vec<Case> {
         case!(a_wait_given_up_lets_the_next_one_in).every_view(),
         case!(an_aborted_task_leaves_nothing).every_view(),
     ]
-}
-
-/// Polls `work` at most `polls` times, as often as it wakes; then drops it.
-async fn poll_at_most<F: Future>(polls: u32, work: F) -> Option<F::Output> {
-    let mut work: Pin<Box<F>> = Box::pin(work);
-    let mut left = polls;
-    std::future::poll_fn(move |cx| {
-        if left == 0 {
-            return Poll::Ready(None);
-        }
-        left -= 1;
-        let polled = work.as_mut().poll(cx).map(Some);
-        if polled.is_pending() && left == 0 {
-            Poll::Ready(None)
-        } else {
-            polled
-        }
-    })
-    .await
 }
 
 const TASKS: u32 = 16;

@@ -2,15 +2,14 @@
 
 use crate::{SOON, advisory_locks, client, locks, options, server, until, within};
 use lockwork::{Guard, Locks, Result};
+use lockwork_conformance::poll_at_most;
 use rand::RngExt;
 use std::{
     future::Future,
-    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    task::Poll,
     time::Duration,
 };
 
@@ -18,15 +17,8 @@ const DROPS: usize = 20_000;
 const TASKS: usize = 64;
 
 /// Polls `work` at most `polls` times and for five milliseconds, then drops it; whether it was done.
-async fn poll_at_most(polls: u32, work: impl Future<Output = Result<Guard>>) -> bool {
-    let (mut work, mut left) = (pin!(work), polls);
-    let done = std::future::poll_fn(|cx| {
-        left -= 1;
-        match work.as_mut().poll(cx) {
-            Poll::Pending if left == 0 => Poll::Ready(None),
-            polled => polled.map(Some),
-        }
-    });
+async fn attempt(polls: u32, work: impl Future<Output = Result<Guard>>) -> bool {
+    let done = poll_at_most(polls, work);
     let done = tokio::time::timeout(Duration::from_millis(5), done).await;
     done.ok().flatten().map(Result::unwrap).is_some()
 }
@@ -37,12 +29,12 @@ async fn drop_one(locks: &Locks) -> bool {
     let (polls, kind) = (random(4) + 1, random(5));
     let (mutex, rw_lock) = (locks.mutex(&name), locks.rw_lock(&name));
     match kind {
-        0 | 1 => poll_at_most(polls, mutex.lock()).await,
-        2 => poll_at_most(polls, rw_lock.read()).await,
-        3 => poll_at_most(polls, rw_lock.write()).await,
+        0 | 1 => attempt(polls, mutex.lock()).await,
+        2 => attempt(polls, rw_lock.read()).await,
+        3 => attempt(polls, rw_lock.write()).await,
         _ => {
             let semaphore = locks.semaphore(&name, 2);
-            poll_at_most(polls, semaphore.acquire()).await
+            attempt(polls, semaphore.acquire()).await
         }
     }
 }
