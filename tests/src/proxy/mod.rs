@@ -11,7 +11,12 @@ pub use count::Counts;
 
 use count::Meter;
 use pump::Pump;
-use std::{io, net::Ipv4Addr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::Ipv4Addr,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 use tokio::{
     net::{TcpListener, TcpStream},
     task::JoinHandle,
@@ -69,6 +74,17 @@ impl Proxy {
     /// A connection that lost an answer never gets well: what follows would make no sense.
     pub fn drop_replies(&self) {
         self.weather.change(|wind| wind.deaf = true);
+    }
+
+    /// The next `count` answers are lost, each with its connection, which is reset.
+    pub fn lose_replies(&self, count: usize) {
+        self.weather.to_lose.store(count, Ordering::SeqCst);
+    }
+
+    /// How many of those were not given yet.
+    #[must_use]
+    pub fn left_to_lose(&self) -> usize {
+        self.weather.to_lose.load(Ordering::SeqCst)
     }
 
     /// From now on no notification of a PostgreSQL server passes. To be said before anybody connects.

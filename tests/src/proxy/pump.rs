@@ -17,7 +17,7 @@ use tokio::{
         TcpStream,
         tcp::{ReadHalf, WriteHalf},
     },
-    sync::{mpsc, watch},
+    sync::{Notify, mpsc, watch},
     time::{Instant, sleep_until},
 };
 
@@ -64,27 +64,34 @@ impl Pump {
         };
         // Small messages go at once, as they came.
         let _ = (client.set_nodelay(true), server.set_nodelay(true));
-        let both = self.both(&mut client, &mut server);
+        let lost = Notify::new();
+        let both = self.both(&mut client, &mut server, &lost);
+        let ended = async {
+            tokio::select! {
+                _ = wind.wait_for(ends) => {}
+                () = lost.notified() => {}
+            }
+        };
         tokio::select! {
             () = both => {}
-            _ = wind.wait_for(ends) => {
+            () = ended => {
                 abort(&client);
                 abort(&server);
             }
         }
     }
 
-    async fn both(&self, client: &mut TcpStream, server: &mut TcpStream) {
+    async fn both(&self, client: &mut TcpStream, server: &mut TcpStream, lost: &Notify) {
         let (from_client, to_client) = client.split();
         let (from_server, to_server) = server.split();
         // An end on one side is passed on to the other, and is the end of that way only.
         tokio::join!(
-            self.way(Way::ToServer, from_client, to_server),
-            self.way(Way::ToClient, from_server, to_client),
+            self.way(Way::ToServer, from_client, to_server, lost),
+            self.way(Way::ToClient, from_server, to_client, lost),
         );
     }
 
-    async fn way(&self, way: Way, mut from: ReadHalf<'_>, mut to: WriteHalf<'_>) {
+    async fn way(&self, way: Way, mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, lost: &Notify) {
         let (sender, mut underway) = mpsc::channel(PIECES);
         let read = async move {
             loop {
@@ -105,6 +112,10 @@ impl Pump {
             let mut torn = false;
             while let Some((came, mut piece)) = underway.recv().await {
                 torn |= !passes(way, came, &mut wind).await;
+                if way == Way::ToClient && self.weather.loses_one() {
+                    torn = true;
+                    lost.notify_one();
+                }
                 if torn {
                     continue;
                 }

@@ -1,6 +1,9 @@
 //! What the proxy does to the bytes at the moment, and how its connections learn of a change.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicUsize, Ordering::SeqCst},
+    time::Duration,
+};
 use tokio::sync::watch;
 
 /// The state of the network.
@@ -21,18 +24,31 @@ pub(super) struct Wind {
 
 /// The state, for those who change it and those who watch.
 #[derive(Debug)]
-pub(super) struct Weather(watch::Sender<Wind>);
+pub(super) struct Weather {
+    wind: watch::Sender<Wind>,
+    /// How many answers are still to be lost, each with its connection.
+    pub(super) to_lose: AtomicUsize,
+}
 
 impl Weather {
     pub(super) fn new() -> Self {
-        Self(watch::Sender::new(Wind::default()))
+        Self {
+            wind: watch::Sender::new(Wind::default()),
+            to_lose: AtomicUsize::new(0),
+        }
     }
 
     pub(super) fn change(&self, how: impl FnOnce(&mut Wind)) {
-        self.0.send_modify(how);
+        self.wind.send_modify(how);
     }
 
     pub(super) fn watch(&self) -> watch::Receiver<Wind> {
-        self.0.subscribe()
+        self.wind.subscribe()
+    }
+
+    /// Whether this answer is one of those to be lost.
+    pub(super) fn loses_one(&self) -> bool {
+        let one_less = |left: usize| left.checked_sub(1);
+        self.to_lose.fetch_update(SeqCst, SeqCst, one_less).is_ok()
     }
 }

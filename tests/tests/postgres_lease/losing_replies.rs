@@ -1,7 +1,8 @@
 //! Answers that are lost on the way, and connections that end.
 
-use crate::{LONG, ROWS, database, node, proxy::Proxy, request};
-use lockwork::{Backend, Hold, Locks};
+use crate::{LONG, ROWS, database, node, request};
+use lockwork::{Backend, Hold, Locks, postgres::PostgresLeases};
+use lockwork_conformance::{Proxy, backends::postgres_lease::Database};
 use std::time::Duration;
 
 const HELD: &str = "SELECT count(*) FROM lockwork.lease WHERE mode <> 0";
@@ -33,18 +34,24 @@ async fn who_asks_again_as_the_same_owner_finds_its_own_grant() {
     next.release().await.unwrap();
 }
 
+/// A node whose answers can be lost.
+async fn behind_a_proxy(database: &Database) -> (PostgresLeases, Proxy) {
+    let server = database.through();
+    let proxy = Proxy::start(server.get_port()).await.unwrap();
+    let through = server.host("127.0.0.1").port(proxy.port());
+    let options = lockwork::postgres::Options::new(through);
+    (options.connect_leases().await.unwrap(), proxy)
+}
+
 #[tokio::test]
 async fn a_lost_answer_is_asked_for_again_and_leaves_nothing() {
     let database = database();
-    let proxy = Proxy::to(&database.through()).await;
-    let through = proxy.in_front_of(database.through());
-    let options = lockwork::postgres::Options::new(through);
-    let node = options.connect_leases().await.unwrap();
+    let (node, proxy) = behind_a_proxy(&database).await;
     // A connection that is open, so that the next answer is about a lock.
     let warm = node.acquire(request("warm")).await.unwrap().unwrap();
     warm.release().await.unwrap();
     for number in 0..5 {
-        proxy.lose(1);
+        proxy.lose_replies(1);
         let request = request(&format!("x{number}"));
         let held = node.acquire(request.clone()).await.unwrap().expect("free");
         assert_eq!(proxy.left_to_lose(), 0, "no answer was lost");
@@ -63,13 +70,10 @@ async fn a_lost_answer_is_asked_for_again_and_leaves_nothing() {
 #[tokio::test]
 async fn a_lost_answer_to_a_release_is_asked_for_again() {
     let database = database();
-    let proxy = Proxy::to(&database.through()).await;
-    let through = proxy.in_front_of(database.through());
-    let options = lockwork::postgres::Options::new(through);
-    let node = options.connect_leases().await.unwrap();
+    let (node, proxy) = behind_a_proxy(&database).await;
     for _ in 0..5 {
         let held = node.acquire(request("x")).await.unwrap().expect("free");
-        proxy.lose(1);
+        proxy.lose_replies(1);
         held.release().await.unwrap();
         assert_eq!(proxy.left_to_lose(), 0, "no answer was lost");
         assert_eq!(database.number(ROWS), 0);

@@ -15,7 +15,6 @@ mod excluding;
 mod expiring;
 mod installing;
 mod losing_replies;
-mod proxy;
 #[allow(
     dead_code,
     unreachable_pub,
