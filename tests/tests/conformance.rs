@@ -6,7 +6,7 @@ use lockwork::{
 };
 use lockwork_conformance::{
     Site,
-    backends::{file, layered, memory, postgres, postgres_lease, standin},
+    backends::{file, layered, memory, postgres, postgres_lease, redis, standin},
     trials, wakeup_delay,
 };
 use std::time::Duration;
@@ -29,6 +29,7 @@ fn main() -> std::process::ExitCode {
         Site::new("postgres-least", postgres::least),
         Site::new("postgres-lease", postgres_lease::direct),
         Site::new("postgres-lease-pgbouncer", postgres_lease::pooled),
+        Site::new("redis", redis::start),
     ];
     let args = libtest_mimic::Arguments::from_args();
     if !args.list {

@@ -20,6 +20,10 @@ pub use lockwork_file as file;
 #[doc(inline)]
 pub use lockwork_postgres as postgres;
 
+#[cfg(feature = "redis")]
+#[doc(inline)]
+pub use lockwork_redis as redis;
+
 /// Connects to the lock backend that `url` names.
 ///
 /// | URL | locks for | options |
@@ -27,6 +31,7 @@ pub use lockwork_postgres as postgres;
 /// | `memory:`, `memory:NAME` | tasks of this process | `tenure` |
 /// | `file:DIRECTORY` | processes of this machine | `tenure`, `idle`, `shared`, `any_fs`, `poll` |
 /// | `postgres://USER:PASSWORD@HOST/DATABASE` | all processes that reach the database | `tenure`, `lease`, `quota`, `capacity`, `schema`, `tokens`, `compat`, `mode`, `sslmode`, `sslrootcert`, `sslcert`, `sslkey` |
+/// | `redis://USER:PASSWORD@HOST/DATABASE`, `rediss:`, `redis+cluster:`, `redis+sentinel:` | all processes that reach the server | `tenure`, `lease`, `prefix`, `sslrootcert`, `sslcert`, `sslkey` |
 ///
 /// `tenure` is how long a process may pass a lock among its own tasks before the backend hears of
 /// it again: `20ms` unless said otherwise, `0` for never.
@@ -62,6 +67,15 @@ pub fn registry() -> Registry {
             let advice = "locks in PostgreSQL need the feature `postgres` of lockwork";
             registry.without(scheme, advice)
         });
+    #[cfg(feature = "redis")]
+    let registry = registry.with(redis::DRIVER);
+    #[cfg(not(feature = "redis"))]
+    let registry = ["redis", "rediss"]
+        .into_iter()
+        .fold(registry, |registry, scheme| {
+            let advice = "locks in Redis need the feature `redis` of lockwork";
+            registry.without(scheme, advice)
+        });
     NOT_YET.into_iter().fold(registry, |registry, scheme| {
         registry.without(
             scheme,
@@ -71,4 +85,4 @@ pub fn registry() -> Registry {
 }
 
 /// Schemes a user may well try: they get a better sentence than a typing error would.
-const NOT_YET: [&str; 5] = ["sqlserver", "mssql", "redis", "rediss", "azblob"];
+const NOT_YET: [&str; 3] = ["sqlserver", "mssql", "azblob"];

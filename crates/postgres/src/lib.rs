@@ -3,7 +3,6 @@
 mod admin;
 mod backend;
 mod break_lock;
-mod client;
 mod doctor;
 mod driver;
 mod errors;

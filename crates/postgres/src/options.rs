@@ -1,7 +1,7 @@
 //! How locks live in a database.
 
 use crate::{Compat, Postgres, PostgresLeases};
-use lockwork_core::lock::{Error, ErrorKind, Result};
+use lockwork_core::lock::{Error, ErrorKind, Result, backend::client};
 use sqlx::postgres::PgConnectOptions;
 use std::{fmt, time::Duration};
 
@@ -39,7 +39,7 @@ impl Options {
     #[must_use]
     pub fn new(connect: PgConnectOptions) -> Self {
         let connect = connect
-            .application_name(crate::client::name())
+            .application_name(client::name())
             // Poolers refuse what they do not know.
             .extra_float_digits(None);
         Self {

@@ -5,4 +5,5 @@ pub mod layered;
 pub mod memory;
 pub mod postgres;
 pub mod postgres_lease;
+pub mod redis;
 pub mod standin;

@@ -86,7 +86,7 @@ pub use mutex::Mutex;
 pub use name::Name;
 pub use options::LockOptions;
 pub use owner::OwnerId;
-pub use registry::{Connecting, Driver, Query, Registry};
+pub use registry::{Connecting, Driver, Query, Registry, hosts};
 pub use request::{Deadline, Request, Wait};
 pub use rw_lock::RwLock;
 pub use semaphore::Semaphore;

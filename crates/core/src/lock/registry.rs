@@ -1,7 +1,9 @@
 //! Finding a backend by its URL.
 
 use super::{Error, ErrorKind, Locks, Result};
-use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, str::FromStr, time::Duration};
+use std::{
+    borrow::Cow, collections::BTreeMap, fmt, future::Future, pin::Pin, str::FromStr, time::Duration,
+};
 use url::Url;
 
 /// A connection being made.
@@ -103,7 +105,7 @@ fn parse(text: &str) -> Result<Url> {
         let message = "this is not a URL: write something like file:./locks or redis://localhost";
         Error::new(ErrorKind::Invalid, message).because(error)
     };
-    let url = Url::parse(text).map_err(refuse)?;
+    let url = Url::parse(&one_host(text)).map_err(refuse)?;
     if url.scheme() != "file" {
         return Ok(url);
     }
@@ -116,6 +118,62 @@ fn parse(text: &str) -> Result<Url> {
     let here = here.and_then(|here| Url::from_directory_path(here).ok());
     let relative = Url::options().base_url(here.as_ref()).parse(text);
     relative.map_err(refuse)
+}
+
+/// A URL has one host. Where somebody wrote several, with commas between them, they become one that
+/// [`hosts`] takes apart again.
+fn one_host(text: &str) -> Cow<'_, str> {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return text.into();
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, rest) = rest.split_at(end);
+    let (login, hosts) = match authority.rsplit_once('@') {
+        Some((login, hosts)) => (format!("{login}@"), hosts),
+        None => (String::new(), authority),
+    };
+    if !hosts.contains(',') {
+        return text.into();
+    }
+    let escapes = [(":", "%3A"), (",", "%2C"), ("[", "%5B"), ("]", "%5D")];
+    let hosts = escapes
+        .into_iter()
+        .fold(hosts.to_owned(), |hosts, (from, to)| {
+            hosts.replace(from, to)
+        });
+    format!("{scheme}://{login}{hosts}{rest}").into()
+}
+
+/// The hosts of a URL and their ports, or the port that is usual; `None` if one has no such form.
+///
+/// ```
+/// use lockwork_core::lock::hosts;
+///
+/// let url = "redis://localhost".parse().unwrap();
+/// assert_eq!(hosts(&url, 6379), Some(vec![("localhost".to_owned(), 6379)]));
+/// ```
+#[must_use]
+pub fn hosts(url: &Url, usual: u16) -> Option<Vec<(String, u16)>> {
+    let host = url.host_str()?;
+    if !host.contains("%2C") {
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        return Some(vec![(host.to_owned(), url.port().unwrap_or(usual))]);
+    }
+    let escapes = [("%3A", ":"), ("%2C", ","), ("%5B", "["), ("%5D", "]")];
+    let hosts = escapes
+        .into_iter()
+        .fold(host.to_owned(), |host, (from, to)| host.replace(from, to));
+    hosts.split(',').map(|host| one_of(host, usual)).collect()
+}
+
+fn one_of(host: &str, usual: u16) -> Option<(String, u16)> {
+    let (name, port) = match host.rsplit_once(':') {
+        // The colons of an address in brackets are its own.
+        Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()?),
+        _ => (host, usual),
+    };
+    let name = name.trim_start_matches('[').trim_end_matches(']');
+    (!name.is_empty()).then(|| (name.to_owned(), port))
 }
 
 /// The options after the `?` of a URL, taken out one by one; what is left over is an error.

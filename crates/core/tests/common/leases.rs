@@ -151,7 +151,7 @@ impl LeaseServer for Leases {
         Ok(())
     }
 
-    fn upgrade_pace(&self, _: &String) -> (Pace, Option<Listener>) {
+    fn pace(&self, _: &String) -> (Pace, Option<Listener>) {
         (PACE, None)
     }
 }

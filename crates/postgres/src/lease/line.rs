@@ -5,7 +5,10 @@
 
 use super::{statement::Statement, worker};
 use crate::Options;
-use lockwork_core::lock::{Error, ErrorKind, Instant, Result, backend::keeper};
+use lockwork_core::lock::{
+    Error, ErrorKind, Instant, Result,
+    backend::{keeper, line::Failure},
+};
 use sqlx::{PgConnection, postgres::PgRow};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -46,23 +49,6 @@ pub(super) struct Answer {
     pub(super) rows: Vec<PgRow>,
     /// It was asked before, and what was said to that is not known.
     pub(super) asked_twice: bool,
-}
-
-/// Why there is no answer.
-#[derive(Clone, Debug)]
-pub(super) enum Failure {
-    /// The server has not done it and will not.
-    NotDone(Error),
-    /// Perhaps it has.
-    Unknown(Error),
-}
-
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::NotDone(error) | Failure::Unknown(error) => error,
-        }
-    }
 }
 
 impl Line {

@@ -11,7 +11,6 @@ mod holders;
 mod install;
 mod key;
 mod line;
-mod place;
 mod server;
 mod statement;
 mod worker;
@@ -21,17 +20,16 @@ pub use server::{Lease, LeaseTable};
 use self::{
     key::Key,
     line::Line,
-    place::Place,
-    server::{PACE, Said},
+    server::Said,
     statement::{Argument, Statement},
 };
 use crate::{Options, errors::refused, open, open::standby, settings};
 use lockwork_core::lock::{
     Capability, Error, ErrorKind, Guarantee, Holders, Info, LockId, Report, Request, Result, Scope,
     backend::{
-        Backend, Hints, Owned, keeper,
+        Backend, Hints, keeper,
         lease::{LeaseKeeper, Leased},
-        try_each, wait_for_grant,
+        try_each,
     },
 };
 use sqlx::{ConnectOptions, Row};
@@ -39,12 +37,6 @@ use std::{sync::Arc, time::Duration};
 
 /// How many leases are renewed in one statement.
 const BATCH: usize = 200;
-
-/// A shorter one would end by a hiccup of the network.
-const SHORTEST: Duration = Duration::from_secs(1);
-
-/// A longer one is no lease any more; and the server counts years up to a limit.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Locks in a PostgreSQL database as rows with a lease. Clones share their connections, of which
 /// there are two at most.
@@ -65,15 +57,7 @@ pub struct PostgresLeases(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     server: Arc<LeaseTable>,
-    keeper: LeaseKeeper<LeaseTable>,
-    time: Duration,
-}
-
-impl Inner {
-    fn time_of(&self, request: &Request) -> Duration {
-        let wished = request.lease.unwrap_or(self.time);
-        wished.clamp(SHORTEST, LONGEST)
-    }
+    keeper: Arc<LeaseKeeper<LeaseTable>>,
 }
 
 impl PostgresLeases {
@@ -110,13 +94,10 @@ impl PostgresLeases {
             line: Line::new(&options, connection),
             hints: Hints::new(),
             options,
-        });
-        let keeper = LeaseKeeper::new(server.clone(), BATCH);
-        Ok(Self(Arc::new(Inner {
-            server,
-            keeper,
             time,
-        })))
+        });
+        let keeper = Arc::new(LeaseKeeper::new(server.clone(), BATCH));
+        Ok(Self(Arc::new(Inner { server, keeper })))
     }
 
     /// What an administrator runs where the role of `options` may not create a table and functions.
@@ -141,13 +122,7 @@ impl Backend for PostgresLeases {
     }
 
     async fn acquire(&self, request: Request) -> Result<Option<Self::Hold>> {
-        let listener = self.0.server.hints.listen(&request.id());
-        let (deadline, releases) = (request.deadline, request.releases.clone());
-        let place = Arc::new(Place::new(self.0.clone(), request));
-        let granted = wait_for_grant(deadline, PACE, Some(listener), &releases, || {
-            place.clone().attempt(!deadline.has_passed())
-        });
-        Ok(granted.await?.map(Owned::into_inner))
+        self.0.keeper.take(request).await
     }
 
     async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {

@@ -3,15 +3,16 @@
 use super::{
     contradiction,
     key::Key,
-    line::{Answer, Failure, Line},
+    line::{Answer, Line},
     statement::{Argument, Statement},
 };
 use crate::{Options, errors::refused};
 use lockwork_core::lock::{
-    Error, ErrorKind, LockId, Loss, OwnerId, Result, Token,
+    Error, ErrorKind, LockId, Loss, Mode, OwnerId, Request, Result, Token,
     backend::{
-        Hints, Listener, Pace, Upgrade,
-        lease::{LeaseServer, Renewal},
+        Hints, Listener, Pace, Upgrade, client,
+        lease::{LeaseServer, LeaseTaker, Renewal, Take, Verdict},
+        line::Failure,
     },
 };
 use sqlx::Row;
@@ -24,13 +25,19 @@ use std::{
 };
 
 /// How often to ask again. The server cannot tell us: notifications need a session of one's own.
-pub(super) const PACE: Pace = Pace {
+const PACE: Pace = Pace {
     least: Duration::from_millis(50),
     most: Duration::from_millis(250),
 };
 
 /// After so long without asking again nobody waits any more: four times the longest pause.
-pub(super) const WAITER_LASTS: i64 = 1000;
+const WAITER_LASTS: i64 = 1000;
+
+/// A shorter lease would end by a hiccup of the network.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+/// A longer one is no lease any more; and the server counts years up to a limit.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// For how long an owner is refused what it has given back, in milliseconds, if a question of its own
 /// may still be on the way: longer than any is worked on.
@@ -42,17 +49,20 @@ pub struct LeaseTable {
     pub(super) options: Options,
     pub(super) line: Line,
     pub(super) hints: Hints,
+    /// For how long a lease is granted unless another time is wished for.
+    pub(super) time: Duration,
 }
 
 /// What names one lease to the server.
 #[derive(Debug)]
 pub struct Lease {
-    pub(super) id: LockId,
-    pub(super) key: Key,
-    pub(super) owner: OwnerId,
-    pub(super) time: Duration,
+    id: LockId,
+    key: Key,
+    owner: OwnerId,
+    mode: Mode,
+    time: Duration,
     /// A question for it may still be on the way.
-    pub(super) in_doubt: AtomicBool,
+    in_doubt: AtomicBool,
 }
 
 /// A function's answer, as all but one have it.
@@ -71,7 +81,7 @@ impl Lease {
 
 impl LeaseTable {
     /// Calls `function` for one lease; its number, key and owner go before `more`.
-    pub(super) async fn call(
+    async fn call(
         &self,
         function: &'static str,
         lease: &Lease,
@@ -83,7 +93,7 @@ impl LeaseTable {
     }
 
     /// The same, of which nobody waits for the answer.
-    pub(super) fn tell(&self, function: &'static str, lease: &Lease) {
+    fn tell(&self, function: &'static str, lease: &Lease) {
         let statement = self.statement(function, lease, &[]);
         self.line.tell(lease.key.number, statement);
     }
@@ -178,7 +188,78 @@ impl LeaseServer for LeaseTable {
         fallen.map(drop).map_err(Error::from)
     }
 
-    fn upgrade_pace(&self, lease: &Lease) -> (Pace, Option<Listener>) {
+    fn pace(&self, lease: &Lease) -> (Pace, Option<Listener>) {
         (PACE, Some(self.hints.listen(&lease.id)))
     }
+}
+
+impl LeaseTaker for LeaseTable {
+    fn lease(&self, request: &Request) -> Lease {
+        let id = request.id();
+        Lease {
+            key: Key::of(&id),
+            id,
+            owner: request.owner,
+            mode: request.mode,
+            time: request.lease.unwrap_or(self.time).clamp(SHORTEST, LONGEST),
+            in_doubt: AtomicBool::new(false),
+        }
+    }
+
+    fn time(&self, lease: &Lease) -> Duration {
+        lease.time
+    }
+
+    async fn take(&self, lease: &Lease, waits: bool) -> Result<Take, Failure> {
+        let (mode, permits) = code(lease.mode);
+        let more = [
+            Argument::Small(mode),
+            Argument::Number(permits),
+            Argument::Number(lease.millis()),
+            Argument::Flag(waits),
+            Argument::Number(WAITER_LASTS),
+            Argument::Bytes(client::name().as_bytes()),
+        ];
+        let said = self.call("lease_take_v1", lease, &more).await?;
+        let verdict = match said.verdict {
+            1 => Verdict::Granted(said.token().map_err(Failure::NotDone)?),
+            2 => Verdict::Busy(again_in(said.answer)),
+            3 => Verdict::Buried,
+            _ => return Err(Failure::NotDone(contradiction())),
+        };
+        Ok(Take {
+            verdict,
+            asked_twice: said.asked_twice,
+        })
+    }
+
+    fn doubt(&self, lease: &Lease) {
+        lease.in_doubt.store(true, Ordering::Relaxed);
+    }
+
+    fn leave(&self, lease: &Lease) {
+        self.tell("lease_leave_v1", lease);
+        // Readers that were kept out by a writer may come in now.
+        self.hints.hint(&lease.id);
+    }
+}
+
+/// As the table has it.
+fn code(mode: Mode) -> (i16, i64) {
+    match mode {
+        Mode::Exclusive => (1, 0),
+        Mode::Read => (2, 0),
+        Mode::Upgradeable => (3, 0),
+        Mode::Write => (4, 0),
+        Mode::Permit { of } => (5, i64::from(of.get())),
+        // One that is new to us excludes everybody and is granted to nobody.
+        _ => (-1, 0),
+    }
+}
+
+/// The rest of the lease that is in the way, if that is over before we would ask again anyhow. A
+/// holder that lives renews it, or gives it back without our hearing of it.
+fn again_in(millis: Option<i64>) -> Option<Duration> {
+    let rest = Duration::from_millis(u64::try_from(millis?).unwrap_or_default());
+    (rest < PACE.most).then_some(rest)
 }

@@ -1,10 +1,10 @@
 //! A few connections: what stands in line is asked in one message, and the answers are given out.
 
 use super::{
-    line::{Answer, Company, Failure, PATIENCE, Question, late},
+    line::{Answer, Company, PATIENCE, Question, late},
     refusal,
 };
-use lockwork_core::lock::Error;
+use lockwork_core::lock::{Error, backend::line::Failure};
 use sqlx::{
     AssertSqlSafe, ConnectOptions, Executor, PgConnection,
     postgres::{PgConnectOptions, PgRow},

@@ -113,7 +113,7 @@ impl LeaseServer for LeaseClient {
         self.wire.ask(request).await.map(drop)
     }
 
-    fn upgrade_pace(&self, lease: &Lease) -> (Pace, Option<Listener>) {
+    fn pace(&self, lease: &Lease) -> (Pace, Option<Listener>) {
         (PACE, Some(self.hints.listen(&lease.id)))
     }
 }

@@ -5,11 +5,16 @@
 //! here must never block. A process that forks without `exec` afterwards has no keeper in the
 //! child, as it has no other thread there either.
 
-use std::{future::pending, sync::OnceLock, thread};
+use std::{cell::Cell, future::pending, sync::OnceLock, thread};
 use tokio::{
-    runtime::{Builder, EnterGuard, Handle},
+    runtime::{Builder, EnterGuard, Handle, Id},
     task::JoinHandle,
 };
+
+thread_local! {
+    /// On whose behalf this thread has entered the keeper, while it has.
+    static CALLER: Cell<Option<Id>> = const { Cell::new(None) };
+}
 
 /// Runs `work` on the keeper thread.
 ///
@@ -22,6 +27,49 @@ pub fn spawn<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) 
 /// Lets the current thread create timers and sockets that the keeper thread drives.
 pub fn enter() -> EnterGuard<'static> {
     handle().enter()
+}
+
+/// The runtime whose task runs here: that of whoever polls a [`Shield`](super::Shield), not the
+/// keeper's that the shield enters. `None` outside of all runtimes.
+///
+/// A runtime that polls somebody right now is alive, and drives what was spawned on it.
+#[must_use]
+pub fn caller() -> Option<Id> {
+    let entered = CALLER.try_with(Cell::get).ok().flatten();
+    entered.or_else(|| Some(Handle::try_current().ok()?.id()))
+}
+
+/// Enters the keeper, and remembers on whose behalf.
+pub(super) fn enter_for_caller() -> Entered {
+    Entered::new(caller())
+}
+
+/// Enters the keeper for something of which the caller will not see the end.
+pub(super) fn enter_for_nobody() -> Entered {
+    Entered::new(Some(handle().id()))
+}
+
+/// The keeper has been entered, until this is dropped.
+pub(super) struct Entered {
+    before: Option<Id>,
+    _entered: EnterGuard<'static>,
+}
+
+impl Entered {
+    fn new(caller: Option<Id>) -> Self {
+        Self {
+            before: CALLER.try_with(|cell| cell.replace(caller)).ok().flatten(),
+            _entered: enter(),
+        }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let before = self.before;
+        // Where the thread is at its end nobody asks any more.
+        let _ = CALLER.try_with(|cell| cell.set(before));
+    }
 }
 
 /// Whether the current thread is so near its end that it cannot [`enter`]: its thread-locals are

@@ -10,6 +10,7 @@
 //! | a grant must never be lost on its way | [`Owned`]: its drop gives it back |
 //! | wait for a server that can give hints, or cannot | [`wait_for_grant`], [`Hints`] |
 //! | keep leases alive, notice when they are not | [`lease::LeaseKeeper`] |
+//! | ask many questions in few calls | [`line::Lines`] |
 //! | many locks on few connections, in few round trips | [`session::Pool`] |
 //! | work that outlives the user's runtime | [`keeper`] |
 //! | exclusion and order inside one process | [`queue::Queue`]; [`Locks`](super::Locks) puts it in front of every backend |
@@ -36,10 +37,12 @@
 //!   keeps its data.
 
 mod any;
+pub mod client;
 mod each;
 mod hints;
 pub mod keeper;
 pub mod lease;
+pub mod line;
 mod owned;
 pub mod queue;
 pub mod session;

@@ -46,7 +46,7 @@ impl<T: Send + 'static> Future for Shield<T> {
         };
         // Timers and sockets the work opens belong to the keeper: the caller's runtime may end
         // before the work does.
-        let _keeper = keeper::enter();
+        let _keeper = keeper::enter_for_caller();
         let polled = work.as_mut().poll(cx);
         if polled.is_pending() {
             self.0 = State::Begun(work);

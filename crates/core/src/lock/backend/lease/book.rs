@@ -73,6 +73,15 @@ impl<S: LeaseServer> Book<S> {
         self.closed = true;
     }
 
+    /// Makes every lease that is renewed at all, and is not just now, due.
+    pub(super) fn renew_all(&mut self, now: Instant) {
+        let later = |kept: &Kept<S>| kept.renew_at.is_some_and(|at| now < at);
+        let numbers = self.kept.iter().filter(|(_, kept)| later(kept));
+        for number in numbers.map(|(number, _)| *number).collect::<Vec<_>>() {
+            self.schedule(number, now);
+        }
+    }
+
     /// Takes out what is due, and what will be so soon that it can ride along.
     pub(super) fn due(&mut self, now: Instant) -> Due<S> {
         let mut due = Due {

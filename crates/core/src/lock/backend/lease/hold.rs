@@ -106,7 +106,7 @@ impl<S: LeaseServer> Hold for Leased<S> {
             let (server, lease) = (server.clone(), lease.clone());
             async move { server.downgrade(lease).await }
         };
-        let (pace, listener) = server.upgrade_pace(lease);
+        let (pace, listener) = server.pace(lease);
         let done = self
             .upgrades
             .upgrade(deadline, pace, listener, up, down)

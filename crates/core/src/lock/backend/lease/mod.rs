@@ -15,9 +15,11 @@
 
 mod book;
 mod hold;
+mod place;
 mod rounds;
 
 pub use hold::Leased;
+pub use place::{LeaseTaker, Take, Verdict};
 
 use self::{book::Book, hold::Cell};
 use super::{Listener, Pace, Upgrade};
@@ -57,8 +59,8 @@ pub trait LeaseServer: fmt::Debug + Send + Sync + 'static {
     /// the server may have noted; where there is neither, does nothing, successfully.
     fn downgrade(&self, lease: Arc<Self::Lease>) -> impl Future<Output = Result<()>> + Send;
 
-    /// How often to try an upgrade of `lease` again, and who may give hints about it.
-    fn upgrade_pace(&self, lease: &Self::Lease) -> (Pace, Option<Listener>);
+    /// How often to ask for `lease` again, or for its upgrade, and who may give hints about it.
+    fn pace(&self, lease: &Self::Lease) -> (Pace, Option<Listener>);
 }
 
 /// What became of one renewal.
@@ -125,6 +127,12 @@ impl<S: LeaseServer> LeaseKeeper<S> {
             self.0.wake.notify_one();
         }
         Leased::new(self.0.clone(), number, cell, terms.token, lost)
+    }
+
+    /// Renews all of them now: what leads to the server is new, and so may be the server.
+    pub fn renew_all(&self) {
+        self.0.book().renew_all(Instant::now());
+        self.0.wake.notify_one();
     }
 
     /// How many leases are kept. For tests and diagnosis.

@@ -2,16 +2,17 @@
 
 use std::sync::OnceLock;
 
-/// As much as the server keeps of an application name (`NAMEDATALEN` - 1).
+/// As much as PostgreSQL keeps of an application name (`NAMEDATALEN` - 1); others keep more.
 const LONGEST: usize = 63;
 
-/// `lockwork/HOST/PID`: what `pg_stat_activity.application_name` shows.
-pub(crate) fn name() -> &'static str {
+/// `lockwork/HOST/PID`: what a server is to show its operators of us, in visible ASCII.
+#[must_use]
+pub fn name() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {
         let process = format!("/{}", std::process::id());
         let room = LONGEST - "lockwork/".len() - process.len();
-        // The server puts a question mark for everything else.
+        // Servers put a question mark for everything else, or refuse it.
         let host = host();
         let host = host.chars().filter(char::is_ascii_graphic).take(room);
         format!("lockwork/{}{process}", host.collect::<String>())

@@ -1,0 +1,155 @@
+//! Asking for a lease until it is granted, and what a request has at the server until then.
+
+use super::{LeaseKeeper, LeaseServer, Leased, Terms};
+use crate::lock::{
+    Error, ErrorKind, Instant, Request, Result, Token,
+    backend::{Attempt, Owned, line::Failure, wait_for_grant},
+};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+/// A server whose leases are asked for again and again until one is granted.
+pub trait LeaseTaker: LeaseServer {
+    /// The lease that `request` asks for.
+    fn lease(&self, request: &Request) -> Self::Lease;
+
+    /// For how long it is to be granted.
+    fn time(&self, lease: &Self::Lease) -> Duration;
+
+    /// One try. If it is refused and `waits`, the server notes that somebody does.
+    fn take(
+        &self,
+        lease: &Self::Lease,
+        waits: bool,
+    ) -> impl Future<Output = Result<Take, Failure>> + Send;
+
+    /// Notes that a question for this lease may still be on its way: its surrender has to see to it
+    /// that what comes late is refused.
+    fn doubt(&self, lease: &Self::Lease);
+
+    /// Tells the server that nobody waits for this any more. Returns at once.
+    fn leave(&self, lease: &Self::Lease);
+}
+
+/// What became of one try.
+#[derive(Debug)]
+pub struct Take {
+    /// What the server said.
+    pub verdict: Verdict,
+    /// It was asked before, and what was said to that is not known.
+    pub asked_twice: bool,
+}
+
+/// What the server said to one try.
+#[derive(Clone, Copy, Debug)]
+pub enum Verdict {
+    /// It is the owner's, or was already.
+    Granted(Option<Token>),
+    /// Somebody is in the way, and when to ask again if no hint comes.
+    Busy(Option<Duration>),
+    /// This owner has given it back before.
+    Buried,
+}
+
+impl<S: LeaseTaker> LeaseKeeper<S> {
+    /// Asks for a lease until it is granted or the deadline has passed, and keeps it.
+    ///
+    /// # Errors
+    /// What the server says, or that it could not be asked. Nothing is given back then: whoever tries
+    /// again does so as the same owner and finds what it may have been granted; otherwise that ends
+    /// with its time.
+    ///
+    /// # Cancel safety
+    /// Dropped at any moment, nothing stays held and nobody stays in line at the server.
+    pub async fn take(self: &Arc<Self>, request: Request) -> Result<Option<Leased<S>>> {
+        let (pace, listener) = self.0.server.pace(&self.0.server.lease(&request));
+        let (deadline, releases) = (request.deadline, request.releases.clone());
+        let place = Arc::new(Place {
+            keeper: self.clone(),
+            request,
+            noted: AtomicBool::new(false),
+            in_doubt: AtomicBool::new(false),
+        });
+        let granted = wait_for_grant(deadline, pace, listener, &releases, || {
+            place.clone().attempt(!deadline.has_passed())
+        });
+        Ok(granted.await?.map(Owned::into_inner))
+    }
+}
+
+/// A request's place at the server. Every attempt has a share in it; when the last is gone and
+/// nothing was granted, the server is told that nobody waits here any more.
+struct Place<S: LeaseTaker> {
+    keeper: Arc<LeaseKeeper<S>>,
+    request: Request,
+    /// The server may have noted that we wait.
+    noted: AtomicBool,
+    /// What was said to an earlier try is not known, and it may still be on its way.
+    in_doubt: AtomicBool,
+}
+
+impl<S: LeaseTaker> Place<S> {
+    async fn attempt(self: Arc<Self>, waits: bool) -> Result<Attempt<Leased<S>>> {
+        let server = &self.keeper.0.server;
+        let lease = server.lease(&self.request);
+        let asked_at = Instant::now();
+        self.noted.fetch_or(waits, Ordering::Relaxed);
+        let said = match server.take(&lease, waits).await {
+            Ok(said) => said,
+            Err(failure) => {
+                let unknown = matches!(failure, Failure::Unknown(_));
+                self.in_doubt.fetch_or(unknown, Ordering::Relaxed);
+                return Err(failure.into());
+            }
+        };
+        self.in_doubt.fetch_or(said.asked_twice, Ordering::Relaxed);
+        match said.verdict {
+            Verdict::Granted(token) => Ok(Attempt::Granted(self.granted(lease, token, asked_at))),
+            Verdict::Busy(again_in) => {
+                self.noted.store(waits, Ordering::Relaxed);
+                Ok(Attempt::Busy { again_in })
+            }
+            Verdict::Buried => {
+                let message = "this owner id has been released: a new request needs a new one";
+                Err(Error::new(ErrorKind::Unexpected, message))
+            }
+        }
+    }
+
+    fn granted(&self, lease: S::Lease, token: Option<Token>, asked_at: Instant) -> Leased<S> {
+        self.noted.store(false, Ordering::Relaxed);
+        let server = &self.keeper.0.server;
+        if self.in_doubt.load(Ordering::Relaxed) {
+            server.doubt(&lease);
+        }
+        let time = server.time(&lease);
+        self.keeper.keep(Terms {
+            lease,
+            token,
+            asked_at,
+            time,
+            renew: self.request.renew,
+        })
+    }
+}
+
+impl<S: LeaseTaker> Drop for Place<S> {
+    fn drop(&mut self) {
+        if *self.noted.get_mut() {
+            let server = &self.keeper.0.server;
+            server.leave(&server.lease(&self.request));
+        }
+    }
+}
+
+impl<S: LeaseTaker> fmt::Debug for Place<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,239 @@
+//! Questions to a server, gathered behind those that are on their way.
+//!
+//! A [`Line`] is a task that owns whatever leads to the server. A lone question goes at once; those
+//! that come meanwhile go together when its answer is there. So there is one call under way however
+//! many ask, and nobody who stops waiting, or is not polled for a while, is in anybody's way.
+//!
+//! A line lives on one runtime. On the caller's own, a question costs no change of threads; on the
+//! [keeper thread](super::keeper) it survives that runtime. [`Lines`] are one of each.
+
+use super::keeper;
+use crate::lock::{Error, ErrorKind};
+use std::{
+    fmt,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+use tokio::{
+    runtime::{Handle, Id},
+    sync::{mpsc, oneshot},
+    time::{Sleep, sleep},
+};
+
+/// Why there is no answer.
+#[derive(Clone, Debug)]
+pub enum Failure {
+    /// The server has not done it and will not.
+    NotDone(Error),
+    /// Perhaps it has, or will.
+    Unknown(Error),
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::NotDone(error) | Failure::Unknown(error) => error,
+        }
+    }
+}
+
+/// Brings questions to a server.
+pub trait Courier: Send + 'static {
+    /// What is asked.
+    type Question: Send + 'static;
+    /// What is answered.
+    type Answer: Send + 'static;
+
+    /// How many questions go together at most.
+    const MOST: usize;
+
+    /// Brings these to the server, and an answer to each in the same order. Takes a limited time.
+    fn bring(
+        &mut self,
+        questions: Vec<Self::Question>,
+    ) -> impl Future<Output = Vec<Result<Self::Answer, Failure>>> + Send;
+}
+
+/// Where questions stand in line. Clones are the same line.
+pub struct Line<Q, A> {
+    asked: mpsc::UnboundedSender<Asked<Q, A>>,
+    home: Id,
+}
+
+struct Asked<Q, A> {
+    question: Q,
+    answer: oneshot::Sender<Result<A, Failure>>,
+}
+
+impl<Q: Send + 'static, A: Send + 'static> Line<Q, A> {
+    /// A line on `runtime`, until nobody can ask any more or the runtime ends.
+    pub fn on(runtime: &Handle, courier: impl Courier<Question = Q, Answer = A>) -> Self {
+        let (asked, questions) = mpsc::unbounded_channel();
+        runtime.spawn(run(courier, questions));
+        let home = runtime.id();
+        Self { asked, home }
+    }
+
+    /// A line on the keeper thread.
+    pub fn on_keeper(courier: impl Courier<Question = Q, Answer = A>) -> Self {
+        let _keeper = keeper::enter();
+        Self::on(&Handle::current(), courier)
+    }
+
+    /// Whether whoever asks now is on the runtime of this line.
+    fn is_near(&self) -> bool {
+        keeper::caller() == Some(self.home)
+    }
+
+    /// Asks. `None` if the runtime of this line ends before there is an answer, or if nothing may have
+    /// driven it for `patience`.
+    fn ask(&self, question: Q, patience: Option<Duration>) -> Reply<A> {
+        let (answer, answered) = oneshot::channel();
+        // Should nobody read it any more, the answer is missing.
+        let _ = self.asked.send(Asked { question, answer });
+        Reply {
+            answered,
+            home: self.home,
+            patience,
+            limit: None,
+        }
+    }
+}
+
+async fn run<C: Courier>(
+    mut courier: C,
+    mut asked: mpsc::UnboundedReceiver<Asked<C::Question, C::Answer>>,
+) {
+    while let Some(first) = asked.recv().await {
+        let (mut questions, mut askers) = (vec![first.question], vec![first.answer]);
+        while questions.len() < C::MOST
+            && let Ok(next) = asked.try_recv()
+        {
+            questions.push(next.question);
+            askers.push(next.answer);
+        }
+        let mut said = courier.bring(questions).await.into_iter();
+        for asker in askers {
+            // Whoever does not wait any more needs no answer.
+            let _ = asker.send(said.next().unwrap_or_else(|| Err(missing())));
+        }
+    }
+}
+
+fn missing() -> Failure {
+    let message = "the server answered fewer questions than were asked";
+    Failure::Unknown(Error::new(ErrorKind::Unexpected, message))
+}
+
+/// An answer that is to come.
+struct Reply<A> {
+    answered: oneshot::Receiver<Result<A, Failure>>,
+    home: Id,
+    patience: Option<Duration>,
+    limit: Option<Pin<Box<Sleep>>>,
+}
+
+impl<A> Future for Reply<A> {
+    type Output = Option<Result<A, Failure>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Poll::Ready(answered) = Pin::new(&mut self.answered).poll(cx) {
+            return Poll::Ready(answered.ok());
+        }
+        // Whoever polls this on the line's own runtime drives it. Elsewhere, nobody may: a runtime
+        // of one thread runs while somebody blocks on it, and no longer.
+        let patience = match self.patience {
+            Some(patience) if keeper::caller() != Some(self.home) => patience,
+            _ => return Poll::Pending,
+        };
+        let limit = self.limit.get_or_insert_with(|| Box::pin(sleep(patience)));
+        ready!(limit.as_mut().poll(cx));
+        Poll::Ready(None)
+    }
+}
+
+/// Two lines to one server: one on the runtime of whoever connected, for those who ask from there,
+/// and one on the keeper thread for everybody else.
+pub struct Lines<Q, A> {
+    near: Option<Line<Q, A>>,
+    keeper: Line<Q, A>,
+    patience: Duration,
+}
+
+/// What the server said.
+#[derive(Debug)]
+pub struct Answer<A> {
+    /// The answer.
+    pub said: A,
+    /// It was asked before, and what was said to that is not known.
+    pub asked_twice: bool,
+}
+
+impl<Q: Clone + Send + 'static, A: Send + 'static> Lines<Q, A> {
+    /// These two; the near one is given up where it does not answer within `patience`.
+    pub const fn new(near: Option<Line<Q, A>>, keeper: Line<Q, A>, patience: Duration) -> Self {
+        Self {
+            near,
+            keeper,
+            patience,
+        }
+    }
+
+    /// Asks, once, or on the keeper's line once more if the near one's runtime ended meanwhile.
+    ///
+    /// # Errors
+    /// What the courier says of the last try. If there was one before it, nothing is known of that.
+    ///
+    /// # Cancel safety
+    /// Dropped, the question is asked nevertheless, and nobody hears the answer.
+    pub async fn ask(&self, question: Q) -> Result<Answer<A>, Failure> {
+        let near = self.near.as_ref().filter(|near| near.is_near());
+        let mut asked_twice = false;
+        if let Some(near) = near {
+            if let Some(answered) = near.ask(question.clone(), Some(self.patience)).await {
+                return answered.map(|said| Answer { said, asked_twice });
+            }
+            asked_twice = true;
+        }
+        // The keeper always runs, and the courier has limits of its own.
+        match self.keeper.ask(question, None).await {
+            Some(Ok(said)) => Ok(Answer { said, asked_twice }),
+            Some(Err(Failure::NotDone(error))) if asked_twice => Err(Failure::Unknown(error)),
+            Some(Err(failure)) => Err(failure),
+            None => {
+                let message = "lockwork's own thread has ended";
+                Err(Failure::Unknown(Error::new(ErrorKind::Unexpected, message)))
+            }
+        }
+    }
+
+    /// Asks for something of which nobody waits for the answer.
+    pub fn tell(&self, question: Q) {
+        drop(self.keeper.ask(question, None));
+    }
+}
+
+impl<Q, A> Clone for Line<Q, A> {
+    fn clone(&self) -> Self {
+        Self {
+            asked: self.asked.clone(),
+            home: self.home,
+        }
+    }
+}
+
+impl<Q, A> fmt::Debug for Line<Q, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Line").field("home", &self.home).finish()
+    }
+}
+
+impl<Q, A> fmt::Debug for Lines<Q, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lines")
+            .field("near", &self.near)
+            .field("keeper", &self.keeper)
+            .finish_non_exhaustive()
+    }
+}

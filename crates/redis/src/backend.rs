@@ -1,0 +1,206 @@
+//! The backend: Redis, by one connection for those who ask and one for what it tells by itself.
+
+use crate::{
+    Options,
+    about::{self, About},
+    carrier::{Carrier, Listens, MOST},
+    doctor, errors, holders,
+    inbox::Inbox,
+    keys::key_of,
+    options::Deployment,
+    server::{Lease, Server},
+    things::{Question, Said, Thing, What},
+    wire::{PATIENCE, Subscription, Wire},
+};
+use lockwork_core::lock::{
+    Capability, Deadline, Error, ErrorKind, Guarantee, Holders, Info, Instant, LockId, Mode,
+    OwnerId, Report, Request, Result, Scope, Space,
+    backend::{
+        Attempt, Backend, Hints, Owned, Pace, keeper,
+        lease::{LeaseKeeper, LeaseTaker, Leased, Terms},
+        line::{Line, Lines},
+        try_each, wait_until,
+    },
+};
+use std::{num::NonZeroU32, sync::Arc, time::Duration};
+use tokio::{
+    runtime::Handle,
+    sync::{Notify, mpsc},
+};
+
+/// Locks in Redis. Clones share their connections.
+#[derive(Clone, Debug)]
+pub struct Redis(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    server: Arc<Server>,
+    keeper: Arc<LeaseKeeper<Server>>,
+    options: Arc<Options>,
+}
+
+impl Redis {
+    pub(crate) async fn connect_to(options: Options) -> Result<Self> {
+        let options = Arc::new(options);
+        let inbox = format!("{}:1:inbox:{:032x}", options.prefix, rand::random::<u128>());
+        let inbox: Arc<str> = inbox.into();
+        let (pushes, heard) = mpsc::unbounded_channel();
+        let opened = Arc::new(Notify::new());
+        let listens = Listens {
+            to: Subscription {
+                channel: inbox.to_string(),
+                pushes,
+            },
+            opened: opened.clone(),
+        };
+        let mut carrier = Carrier::new(options.clone(), inbox.clone(), Some(listens));
+        // On the keeper: what is opened on the way belongs to no runtime of the caller's.
+        let opening = keeper::spawn(async move {
+            let opened = carrier.open().await;
+            opened.map(|_| carrier)
+        });
+        let carrier = opening.await.map_err(ended)??;
+        let hints = Hints::new();
+        let near = Handle::try_current().ok().map(|runtime| {
+            let carrier = Carrier::new(options.clone(), inbox, None);
+            Line::on(&runtime, carrier)
+        });
+        let server = Arc::new(Server {
+            lines: Lines::new(near, Line::on_keeper(carrier), PATIENCE),
+            hints: hints.clone(),
+            prefix: options.prefix.clone(),
+            time: options.lease,
+        });
+        let keeper = Arc::new(LeaseKeeper::new(server.clone(), MOST));
+        keeper::spawn(
+            Inbox {
+                prefix: options.prefix.clone(),
+                hints,
+                heard,
+                opened,
+                server: Arc::downgrade(&server),
+                keeper: Arc::downgrade(&keeper),
+            }
+            .run(),
+        );
+        Ok(Self(Arc::new(Inner {
+            server,
+            keeper,
+            options,
+        })))
+    }
+
+    /// Something about a lock that is no owner's business.
+    fn about(&self, what: What, id: &LockId) -> Thing {
+        Thing {
+            what,
+            key: key_of(&self.0.options.prefix, id).into(),
+            owner: OwnerId::from_bytes([0; 16]),
+            mode: match id.space {
+                Space::Mutex => Mode::Exclusive,
+                Space::Semaphore => Mode::Permit {
+                    of: NonZeroU32::MIN,
+                },
+                _ => Mode::Write,
+            },
+            lease: self.0.options.lease,
+            buried: Duration::ZERO,
+        }
+    }
+}
+
+impl Inner {
+    /// All of these or none, by one call.
+    async fn take_all(self: Arc<Self>, requests: Vec<Request>) -> Result<Attempt<Holds>> {
+        let leases: Vec<Lease> = requests.iter().map(|r| self.server.lease(r)).collect();
+        let things = leases.iter().map(|lease| lease.thing(What::Take)).collect();
+        let asked_at = Instant::now();
+        let answer = self.server.lines.ask(Question::All(things)).await?;
+        let asked_twice = answer.asked_twice || answer.said.asked_twice;
+        let mut tokens = Vec::with_capacity(leases.len());
+        for said in answer.said.said {
+            match said {
+                Said::Done(token) => tokens.push(Said::token(token)?),
+                Said::Busy(_) => return Ok(Attempt::Busy { again_in: None }),
+                Said::Failed(error) => return Err(error),
+                _ => return Err(errors::contradiction()),
+            }
+        }
+        let keep = |((lease, token), request): ((Lease, _), &Request)| {
+            if asked_twice {
+                self.server.doubt(&lease);
+            }
+            let terms = Terms {
+                time: self.server.time(&lease),
+                lease,
+                token,
+                asked_at,
+                renew: request.renew,
+            };
+            Owned::new(self.keeper.keep(terms), request.releases.clone())
+        };
+        let leases = leases.into_iter().zip(tokens).zip(&requests);
+        Ok(Attempt::Granted(leases.map(keep).collect()))
+    }
+}
+
+type Holds = Vec<Owned<Leased<Server>>>;
+
+impl Backend for Redis {
+    type Hold = Leased<Server>;
+
+    fn info(&self) -> Info {
+        let capability = Capability::all();
+        Info::new("redis", Scope::Cluster, Guarantee::Lease, capability)
+    }
+
+    async fn acquire(&self, request: Request) -> Result<Option<Self::Hold>> {
+        self.0.keeper.take(request).await
+    }
+
+    async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {
+        // Keys of different slots have no script in common.
+        if self.0.options.deployment == Deployment::Cluster || requests.len() >= MOST {
+            return try_each(self, requests).await;
+        }
+        let pace = Pace {
+            least: Duration::ZERO,
+            most: Duration::ZERO,
+        };
+        let all = || self.0.clone().take_all(requests.clone());
+        let taken = wait_until(Deadline::Now, pace, None, all).await?;
+        Ok(taken.map(|all| all.into_iter().map(Owned::into_inner).collect()))
+    }
+
+    async fn holders(&self, id: &LockId) -> Result<Holders> {
+        match self.0.server.ask(self.about(What::Look, id)).await? {
+            (Said::Seen(seen), _) => holders::read(seen),
+            _ => Err(errors::contradiction()),
+        }
+    }
+
+    async fn break_lock(&self, id: &LockId) -> Result<usize> {
+        match self.0.server.ask(self.about(What::Break, id)).await? {
+            (Said::Done(count), _) => usize::try_from(count).map_err(|_| errors::contradiction()),
+            _ => Err(errors::contradiction()),
+        }
+    }
+
+    async fn doctor(&self) -> Result<Report> {
+        let options = self.0.options.clone();
+        // A connection of its own, on the keeper as all of them.
+        let look = keeper::spawn(async move {
+            let mut wire = Wire::open(&options, None).await?;
+            About::of(&mut wire).await
+        });
+        let about = look.await.map_err(ended)??;
+        match about.get("redis_version") {
+            Some(_) => Ok(doctor::read(&about)),
+            None => Err(about::unknown()),
+        }
+    }
+}
+
+fn ended(error: tokio::task::JoinError) -> Error {
+    Error::new(ErrorKind::Unexpected, "the keeper ended").because(error)
+}

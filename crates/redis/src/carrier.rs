@@ -1,0 +1,239 @@
+//! Brings questions to the server: many in one call of the script.
+
+use crate::{
+    Options, errors,
+    things::{self, Answer, Question, Said, Thing},
+    wire::{PATIENCE, Subscription, Wire},
+};
+use lockwork_core::lock::{
+    Result,
+    backend::{
+        client,
+        line::{Courier, Failure},
+    },
+};
+use std::sync::Arc;
+use tokio::{
+    sync::Notify,
+    task::JoinSet,
+    time::{Instant, timeout},
+};
+
+/// How many things one call does at most: the server does nothing else meanwhile.
+pub(crate) const MOST: usize = 128;
+
+/// A way to the server, open or to be opened.
+pub(crate) struct Carrier {
+    options: Arc<Options>,
+    /// The channel on which those of this process who wait are told.
+    inbox: Arc<str>,
+    /// Whether this one listens to it.
+    listens: Option<Listens>,
+    wire: Option<Wire>,
+    nonce: u64,
+}
+
+/// What the server says by itself goes here.
+#[derive(Debug)]
+pub(crate) struct Listens {
+    pub(crate) to: Subscription,
+    /// Told whenever there is a new connection: what was said before it is lost.
+    pub(crate) opened: Arc<Notify>,
+}
+
+type Tried = Result<(Vec<Said>, bool), Failure>;
+
+impl Carrier {
+    pub(crate) const fn new(
+        options: Arc<Options>,
+        inbox: Arc<str>,
+        listens: Option<Listens>,
+    ) -> Self {
+        Self {
+            options,
+            inbox,
+            listens,
+            wire: None,
+            nonce: 0,
+        }
+    }
+
+    /// Connects unless that was done.
+    pub(crate) async fn open(&mut self) -> Result<Wire> {
+        if let Some(wire) = &self.wire {
+            return Ok(wire.clone());
+        }
+        let to = self.listens.as_ref().map(|listens| &listens.to);
+        let opening = timeout(PATIENCE, Wire::open(&self.options, to)).await;
+        let wire = opening.unwrap_or_else(|_| Err(errors::late()))?;
+        if let Some(listens) = &self.listens {
+            listens.opened.notify_one();
+        }
+        self.wire = Some(wire.clone());
+        Ok(wire)
+    }
+
+    /// Has these done. What was open before may have been closed meanwhile, which shows only when it
+    /// is used: then on a new connection, once more. Everything may be asked twice.
+    async fn run(&mut self, things: &[Thing], all: bool) -> Tried {
+        let (begun, was_open) = (Instant::now(), self.wire.is_some());
+        match self.run_once(things, all).await {
+            Err(Failure::Unknown(error)) if was_open && begun.elapsed() < PATIENCE / 2 => {
+                tracing::debug!(%error, "a connection to Redis was lost");
+                match self.run_once(things, all).await {
+                    Ok(said) => Ok((said, true)),
+                    Err(Failure::NotDone(error) | Failure::Unknown(error)) => {
+                        Err(Failure::Unknown(error))
+                    }
+                }
+            }
+            once => once.map(|said| (said, false)),
+        }
+    }
+
+    async fn run_once(&mut self, things: &[Thing], all: bool) -> Result<Vec<Said>, Failure> {
+        let wire = self.open().await.map_err(Failure::NotDone)?;
+        self.nonce += 1;
+        let said = call(wire, things, all, self.nonce, &self.inbox).await;
+        if matches!(said, Err(Failure::Unknown(_))) {
+            self.wire = None;
+        }
+        said
+    }
+
+    /// In a cluster, each on its own: they belong to different nodes.
+    async fn run_apart(&mut self, things: &[Thing]) -> Vec<Tried> {
+        let mut calls = JoinSet::new();
+        for (at, thing) in things.iter().enumerate() {
+            let wire = self.open().await;
+            let (nonce, thing, inbox) = (
+                self.nonce + at as u64 + 1,
+                thing.clone(),
+                self.inbox.clone(),
+            );
+            calls.spawn(async move {
+                let wire = match wire {
+                    Ok(wire) => wire,
+                    Err(error) => return (at, Err(Failure::NotDone(error))),
+                };
+                let said = call(wire, &[thing], false, nonce, &inbox).await;
+                // The driver repeats by itself what it finds at another node than it thought.
+                (at, said.map(|said| (said, false)))
+            });
+        }
+        self.nonce += things.len() as u64;
+        let mut tried: Vec<Tried> = Vec::new();
+        tried.resize_with(things.len(), || Err(Failure::Unknown(errors::late())));
+        while let Some(done) = calls.join_next().await {
+            if let Ok((at, said)) = done {
+                tried[at] = said;
+            }
+        }
+        tried
+    }
+
+    async fn ping(&mut self) -> Result<(), Failure> {
+        let mut wire = self.open().await.map_err(Failure::NotDone)?;
+        let said = wire.call(&redis::cmd("PING")).await;
+        said.map(drop).map_err(|error| {
+            self.wire = None;
+            errors::failure(error)
+        })
+    }
+
+    fn is_cluster(&self) -> bool {
+        self.wire.as_ref().is_some_and(Wire::is_cluster)
+    }
+
+    /// Single things, together.
+    async fn bring_ones(&mut self, things: Vec<Thing>) -> Vec<Result<Answer, Failure>> {
+        if self.open().await.is_ok() && self.is_cluster() {
+            let tried = self.run_apart(&things).await;
+            return tried.into_iter().map(answered).collect();
+        }
+        match self.run(&things, false).await {
+            Ok((said, asked_twice)) => {
+                let one = |said| {
+                    Ok(Answer {
+                        said: vec![said],
+                        asked_twice,
+                    })
+                };
+                said.into_iter().map(one).collect()
+            }
+            Err(failure) => vec![Err(failure); things.len()],
+        }
+    }
+
+    async fn bring_each(&mut self, things: Vec<Thing>) -> Result<Answer, Failure> {
+        if self.open().await.is_ok() && self.is_cluster() {
+            let tried = self.run_apart(&things).await;
+            let said = tried.into_iter().map(|tried| match answered(tried) {
+                Ok(answer) => answer.said.into_iter().next(),
+                Err(failure) => Some(Said::Failed(failure.into())),
+            });
+            return Ok(Answer {
+                said: said.flatten().collect(),
+                asked_twice: false,
+            });
+        }
+        answered(self.run(&things, false).await)
+    }
+}
+
+impl Courier for Carrier {
+    type Question = Question;
+    type Answer = Answer;
+
+    const MOST: usize = MOST;
+
+    async fn bring(&mut self, questions: Vec<Question>) -> Vec<Result<Answer, Failure>> {
+        let mut answers = Vec::with_capacity(questions.len());
+        let mut ones = Vec::new();
+        for question in questions {
+            if let Question::One(thing) = question {
+                ones.push(thing);
+                continue;
+            }
+            // Those before it go first, so that answers are in order.
+            if !ones.is_empty() {
+                answers.extend(self.bring_ones(std::mem::take(&mut ones)).await);
+            }
+            answers.push(match question {
+                Question::Each(things) => self.bring_each(things).await,
+                Question::All(things) => answered(self.run(&things, true).await),
+                Question::One(_) | Question::Ping => self.ping().await.map(|()| Answer {
+                    said: Vec::new(),
+                    asked_twice: false,
+                }),
+            });
+        }
+        if !ones.is_empty() {
+            answers.extend(self.bring_ones(ones).await);
+        }
+        answers
+    }
+}
+
+fn answered(tried: Tried) -> Result<Answer, Failure> {
+    tried.map(|(said, asked_twice)| Answer { said, asked_twice })
+}
+
+async fn call(
+    mut wire: Wire,
+    things: &[Thing],
+    all: bool,
+    nonce: u64,
+    inbox: &str,
+) -> Result<Vec<Said>, Failure> {
+    let call = things::call(things, all, nonce, client::name(), inbox);
+    let said = match wire.call(&call).await {
+        // One that was restarted or told to forget.
+        Err(error) if errors::is_unknown_script(&error) => {
+            wire.call(&things::with_text(&call)).await
+        }
+        said => said,
+    };
+    let said = said.map_err(errors::failure)?;
+    things::read(said, nonce, things.len(), all).map_err(Failure::Unknown)
+}

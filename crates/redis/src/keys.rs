@@ -1,0 +1,81 @@
+//! Which key a lock has, and which lock a key is.
+
+use lockwork_core::lock::{LockId, Name, Space};
+
+/// The version of what is below and of `lock.lua`. Nodes whose versions differ do not exclude each
+/// other: a change needs a way to look at both.
+const FORMAT: &str = "1";
+
+/// `PREFIX:1:{SPACE:NAME}`. What is in braces decides about the slot in a cluster, so all that belongs
+/// to a lock is in one; the braces of a name are spelled differently, so they do not end it early.
+pub(crate) fn key_of(prefix: &str, id: &LockId) -> String {
+    let (space, name) = (id.space.as_str(), id.name.as_str());
+    let mut key = format!("{prefix}:{FORMAT}:{{{space}:");
+    for c in name.chars() {
+        match c {
+            '%' => key.push_str("%25"),
+            '{' => key.push_str("%7B"),
+            '}' => key.push_str("%7D"),
+            _ => key.push(c),
+        }
+    }
+    key.push('}');
+    key
+}
+
+/// The lock whose key this is, if it is one.
+pub(crate) fn id_of(prefix: &str, key: &str) -> Option<LockId> {
+    let inner = key.strip_prefix(prefix)?.strip_prefix(':')?;
+    let inner = inner.strip_prefix(FORMAT)?.strip_prefix(":{")?;
+    let (space, name) = inner.strip_suffix('}')?.split_once(':')?;
+    let spaces = [Space::Mutex, Space::RwLock, Space::Semaphore];
+    let space = spaces.into_iter().find(|known| known.as_str() == space)?;
+    let name = name.replace("%7B", "{").replace("%7D", "}");
+    Some(LockId::new(
+        space,
+        Name::new(&name.replace("%25", "%")).ok()?,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(space: Space, name: &str) -> LockId {
+        LockId::new(space, Name::new(name).expect("a name"))
+    }
+
+    #[test]
+    fn the_key_of_a_name_never_changes() {
+        let key = key_of("lockwork", &id(Space::Mutex, "invoices/2026-08"));
+        assert_eq!(key, "lockwork:1:{mutex:invoices/2026-08}");
+    }
+
+    #[test]
+    fn a_name_with_braces_has_a_key_with_one_pair() {
+        let key = key_of("lockwork", &id(Space::RwLock, "a}b{c%7Dd"));
+        assert_eq!(key, "lockwork:1:{rwlock:a%7Db%7Bc%257Dd}");
+    }
+
+    #[test]
+    fn every_key_leads_back_to_its_lock() {
+        for name in ["a", "}{", "%", "%7D", "%257D", "a:b", "ä\u{1F600}", " "] {
+            for space in [Space::Mutex, Space::RwLock, Space::Semaphore] {
+                let id = id(space, name);
+                assert_eq!(id_of("p:q", &key_of("p:q", &id)), Some(id), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_keys_are_no_locks() {
+        for key in [
+            "",
+            "lockwork",
+            "lockwork:2:{mutex:a}",
+            "lockwork:1:{mutex:a}:t",
+        ] {
+            assert_eq!(id_of("lockwork", key), None, "{key}");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+
+mod about;
+mod backend;
+mod carrier;
+mod doctor;
+mod driver;
+mod errors;
+mod holders;
+mod inbox;
+mod keys;
+mod options;
+mod server;
+mod things;
+mod wire;
+
+pub use backend::Redis;
+pub use driver::DRIVER;
+pub use options::Options;
+pub use server::{Lease, Server};

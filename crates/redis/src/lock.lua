@@ -1,0 +1,604 @@
+-- All that is ever done with a lock. One call does many things, one after another: KEYS has a lock for
+-- each, ARGV three words about who asks and then five for each thing. Each is done on its own: what one
+-- of them fails with does not stop the next. The answer is the first word, and two values for each.
+--
+-- What a lock is made of, all in the slot of its key:
+--   KEY        who holds it. Mutex: "OWNER TOKEN SINCE CLIENT", which ends with its lease.
+--              Read/write lock: a packed list of holders, each with a lease of its own.
+--              Semaphore: a sorted set of owners by the end of their leases.
+--   KEY:i      of a semaphore, "SINCE CLIENT" by owner.
+--   KEY:t      the last token; for a day after it was given out.
+--   KEY:q      a packed list of those who wait, the first to come first.
+--   KEY:d:OWN  nothing is granted to this owner any more.
+--
+-- Time is this server's alone, in milliseconds. What is renewed is never made longer in memory, so
+-- that a mutex is renewed and anything given back even where the memory is full.
+
+-- Redis 6 replicates what scripts do only when told so; later ones always do.
+if redis.replicate_commands then redis.replicate_commands() end
+
+local call = redis.call
+local CLIENT, INBOX = ARGV[2], ARGV[3]
+
+local clock = call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+local TOKEN_LASTS = 86400000
+-- One who waits asks again at least every second.
+local WAITER_LASTS = 3000
+-- For so long the lock is kept for the one whose turn it is.
+local TURN_LASTS = 1000
+
+-- What is said of a thing.
+local DONE, BUSY, BURIED, GONE, WRONG, FAILED = 1, 2, 3, 4, 5, -1
+-- How a lock is held.
+local EXCLUSIVE, READ, UPGRADEABLE, WRITE, PERMIT = 1, 2, 3, 4, 5
+
+local FOREIGN = 'WRONGTYPE this key holds something else'
+
+local function whole(number)
+  return string.format('%.0f', number)
+end
+
+local function next_token(key, last, lease)
+  local token = now
+  last = last and tonumber(last)
+  if last and last >= token then token = last + 1 end
+  call('SET', key .. ':t', whole(token), 'PX', whole(math.max(TOKEN_LASTS, 2 * lease)))
+  return token
+end
+
+-- Those who wait: { OWNER, INBOX, MODE, OF, EXPIRES, TURN ENDS or 0 }. -------------------------------
+
+local function waiting(packed)
+  if not packed then return {} end
+  local live = {}
+  for _, waiter in ipairs(cmsgpack.unpack(packed)) do
+    if waiter[5] > now then live[#live + 1] = waiter end
+  end
+  return live
+end
+
+-- Never fails: where there is no room for it those who wait ask again by themselves.
+local function keep_waiting(key, queue)
+  if #queue == 0 then
+    call('DEL', key .. ':q')
+  else
+    redis.pcall('SET', key .. ':q', cmsgpack.pack(queue), 'PX', WAITER_LASTS)
+  end
+end
+
+local function place_of(queue, owner)
+  for at, waiter in ipairs(queue) do
+    if waiter[1] == owner then return at end
+  end
+end
+
+local function begin_turn(key, waiter)
+  if waiter[6] == 0 then
+    waiter[6] = now + TURN_LASTS
+    redis.pcall('PUBLISH', waiter[2], key)
+  end
+end
+
+-- Who is in. Each kind knows how to look (`room`), which says whether a mode may come in beside those
+-- who are, and beside those whom `admit` has counted in since.
+
+local function go_together(one, other)
+  return (one == READ and (other == READ or other == UPGRADEABLE))
+    or (one == UPGRADEABLE and other == READ)
+end
+
+-- Begins the turn of everybody who may come in now.
+local function wake(key, queue, room)
+  for _, waiter in ipairs(queue) do
+    if not room.has(waiter[3], waiter[4]) then return end
+    begin_turn(key, waiter)
+    room.admit(waiter[3])
+  end
+end
+
+-- Whether somebody waits who is to come in before `owner`; then for how long, if that is known. One
+-- who had its turn and did not come has to wait anew.
+local function somebody_before(key, queue, room, owner, mode)
+  local at = 1
+  while at <= #queue do
+    local waiter = queue[at]
+    if waiter[1] == owner then return false end
+    if mode == PERMIT or not go_together(waiter[3], mode) then
+      if not room.has(waiter[3], waiter[4]) then
+        -- It cannot come in either. Two of one size wait for the same; readers behind a writer do not.
+        return true
+      end
+      begin_turn(key, waiter)
+      if waiter[6] > now then
+        if mode ~= PERMIT then return true, waiter[6] - now end
+        room.admit(waiter[3])
+        at = at + 1
+      else
+        table.remove(queue, at)
+      end
+    else
+      at = at + 1
+    end
+  end
+  return false
+end
+
+local function wait_in_line(key, queue, owner, mode, of)
+  local at = place_of(queue, owner)
+  if at then
+    queue[at][5] = now + WAITER_LASTS
+  else
+    queue[#queue + 1] = { owner, INBOX, mode, of, now + WAITER_LASTS, 0 }
+  end
+  keep_waiting(key, queue)
+end
+
+-- Ends a try that was refused. `again` is when there may be room, in milliseconds.
+local function refuse(key, queue, owner, mode, of, waits, again)
+  if waits then
+    wait_in_line(key, queue, owner, mode, of)
+  elseif #queue > 0 then
+    local at = place_of(queue, owner)
+    if at then table.remove(queue, at) end
+    keep_waiting(key, queue)
+  end
+  return BUSY, again or -1
+end
+
+local function step_out(key, queue, owner)
+  local at = place_of(queue, owner)
+  if at then table.remove(queue, at) end
+  if at or #queue > 0 then keep_waiting(key, queue) end
+end
+
+-- A mutex. -------------------------------------------------------------------------------------------
+
+local mutex = {}
+
+local function owner_in(record)
+  return string.sub(record, 1, 32)
+end
+
+local function token_in(record)
+  return tonumber(string.match(record, '^%x+ (%d+)'))
+end
+
+local function mutex_room(free)
+  local room = {}
+  function room.has() return free end
+  function room.admit() free = false end
+  return room
+end
+
+function mutex.take(key, owner, mode, lease, of, waits)
+  local got = call('MGET', key, key .. ':t', key .. ':q', key .. ':d:' .. owner)
+  local record, last, packed = got[1], got[2], got[3]
+  if got[4] then return BURIED, 0 end
+  if record then
+    if owner_in(record) == owner then
+      call('PEXPIRE', key, lease)
+      return DONE, token_in(record)
+    end
+    local rest = call('PTTL', key)
+    -- Nothing of ours lasts for ever.
+    if rest == -1 then return FAILED, FOREIGN end
+    return refuse(key, waiting(packed), owner, mode, of, waits, rest)
+  end
+  local queue = waiting(packed)
+  if packed then
+    local before, again = somebody_before(key, queue, mutex_room(true), owner, mode)
+    if before then return refuse(key, queue, owner, mode, of, waits, again) end
+  end
+  local token = next_token(key, last, lease)
+  local mine = owner .. ' ' .. whole(token) .. ' ' .. whole(now) .. ' ' .. CLIENT
+  -- What is no string looks as if it were not there, and is not ours to write over.
+  if not call('SET', key, mine, 'NX', 'PX', lease) then return FAILED, FOREIGN end
+  if packed then step_out(key, queue, owner) end
+  return DONE, token
+end
+
+function mutex.renew(key, owner, mode, lease)
+  local record = call('GET', key)
+  if not record or owner_in(record) ~= owner then return GONE, 0 end
+  call('PEXPIRE', key, lease)
+  return DONE, 0
+end
+
+function mutex.give(key, owner)
+  local got = call('MGET', key, key .. ':q')
+  local held = got[1] and owner_in(got[1]) == owner
+  if held then call('DEL', key) end
+  if got[2] then
+    local queue = waiting(got[2])
+    local at = place_of(queue, owner)
+    if at then table.remove(queue, at) end
+    wake(key, queue, mutex_room(held or not got[1]))
+    keep_waiting(key, queue)
+  end
+  return DONE, held and 1 or 0
+end
+
+function mutex.clear(key)
+  local count = call('DEL', key)
+  local queue = waiting(call('GET', key .. ':q'))
+  wake(key, queue, mutex_room(true))
+  keep_waiting(key, queue)
+  return count
+end
+
+function mutex.holders(key)
+  local record = call('GET', key)
+  if not record then return {} end
+  local owner, token, since, client = string.match(record, '^(%x+) (%d+) (%d+) (.*)$')
+  if not owner then error(FOREIGN) end
+  return { { owner, EXCLUSIVE, 0, tonumber(token), tonumber(since), client } }
+end
+
+-- A read/write lock. Holders: { OWNER, MODE, EXPIRES, SINCE, CLIENT, TOKEN, INBOX, WISHES UNTIL, RISEN }
+
+local rwlock = {}
+
+local function holding(key)
+  local packed, live = call('GET', key), {}
+  if not packed then return live end
+  for _, holder in ipairs(cmsgpack.unpack(packed)) do
+    if holder[3] > now then live[#live + 1] = holder end
+  end
+  return live
+end
+
+local function find(holders, owner)
+  for at, holder in ipairs(holders) do
+    if holder[1] == owner then return at, holder end
+  end
+end
+
+local function keep_holding(key, holders)
+  if #holders == 0 then
+    call('DEL', key)
+    return
+  end
+  local last = 0
+  for _, holder in ipairs(holders) do last = math.max(last, holder[3]) end
+  call('SET', key, cmsgpack.pack(holders), 'PX', whole(last - now))
+end
+
+local function rwlock_room(holders)
+  local readers, upgradeable, writers, wishes = 0, 0, 0, 0
+  local room = {}
+  function room.admit(mode)
+    if mode == READ then readers = readers + 1
+    elseif mode == UPGRADEABLE then upgradeable = upgradeable + 1
+    else writers = writers + 1 end
+  end
+  for _, holder in ipairs(holders) do
+    room.admit(holder[2])
+    if holder[8] > now then wishes = wishes + 1 end
+  end
+  function room.has(mode)
+    if writers > 0 then return false end
+    if mode == WRITE then return readers + upgradeable == 0 end
+    return wishes == 0 and (mode == READ or upgradeable == 0)
+  end
+  return room
+end
+
+-- When the first of them will be gone if it is not renewed.
+local function first_end(holders)
+  local first
+  for _, holder in ipairs(holders) do first = math.min(first or holder[3], holder[3]) end
+  return first and first - now
+end
+
+-- Tells those who may come in: one who wishes to write and is alone now, or those who wait.
+local function wake_rwlock(key, holders, queue)
+  local alone = #holders == 1 and holders[1]
+  if alone and alone[8] > now then redis.pcall('PUBLISH', alone[7], key) end
+  if #queue > 0 then wake(key, queue, rwlock_room(holders)) end
+end
+
+function rwlock.take(key, owner, mode, lease, of, waits)
+  if call('EXISTS', key .. ':d:' .. owner) == 1 then return BURIED, 0 end
+  local holders, queue = holding(key), waiting(call('GET', key .. ':q'))
+  local _, mine = find(holders, owner)
+  if mine then
+    mine[3] = now + lease
+    keep_holding(key, holders)
+    return DONE, mine[6]
+  end
+  local room = rwlock_room(holders)
+  if not room.has(mode, of) then
+    return refuse(key, queue, owner, mode, of, waits, first_end(holders))
+  end
+  local before, again = somebody_before(key, queue, room, owner, mode)
+  if before then
+    return refuse(key, queue, owner, mode, of, waits, again or first_end(holders))
+  end
+  local token = 0
+  if mode == WRITE then token = next_token(key, call('GET', key .. ':t'), lease) end
+  holders[#holders + 1] = { owner, mode, now + lease, now, CLIENT, token, INBOX, 0, false }
+  keep_holding(key, holders)
+  step_out(key, queue, owner)
+  return DONE, token
+end
+
+function rwlock.renew(key, owner, mode, lease)
+  local holders = holding(key)
+  local _, mine = find(holders, owner)
+  if not mine then return GONE, 0 end
+  mine[3] = now + lease
+  keep_holding(key, holders)
+  return DONE, 0
+end
+
+function rwlock.give(key, owner)
+  local holders, queue = holding(key), waiting(call('GET', key .. ':q'))
+  local at = find(holders, owner)
+  if at then
+    table.remove(holders, at)
+    keep_holding(key, holders)
+  end
+  local place = place_of(queue, owner)
+  if place then table.remove(queue, place) end
+  wake_rwlock(key, holders, queue)
+  if place or #queue > 0 then keep_waiting(key, queue) end
+  return DONE, at and 1 or 0
+end
+
+function rwlock.rise(key, owner, mode, lease)
+  local holders = holding(key)
+  local _, mine = find(holders, owner)
+  if not mine then return GONE, 0 end
+  if mine[9] then return DONE, mine[6] end
+  if mine[2] ~= UPGRADEABLE then return WRONG, 0 end
+  if #holders > 1 then
+    mine[8] = now + WAITER_LASTS
+    keep_holding(key, holders)
+    return BUSY, -1
+  end
+  mine[6] = next_token(key, call('GET', key .. ':t'), lease)
+  mine[2], mine[8], mine[9] = WRITE, 0, true
+  keep_holding(key, holders)
+  return DONE, mine[6]
+end
+
+function rwlock.fall(key, owner)
+  local holders, queue = holding(key), waiting(call('GET', key .. ':q'))
+  local _, mine = find(holders, owner)
+  if not mine or not (mine[9] or mine[8] > 0) then return DONE, 0 end
+  mine[2], mine[6], mine[8], mine[9] = UPGRADEABLE, 0, 0, false
+  keep_holding(key, holders)
+  wake_rwlock(key, holders, queue)
+  if #queue > 0 then keep_waiting(key, queue) end
+  return DONE, 1
+end
+
+function rwlock.clear(key)
+  local count, queue = #holding(key), waiting(call('GET', key .. ':q'))
+  call('DEL', key)
+  wake_rwlock(key, {}, queue)
+  keep_waiting(key, queue)
+  return count
+end
+
+function rwlock.holders(key)
+  local said = {}
+  for _, holder in ipairs(holding(key)) do
+    said[#said + 1] = { holder[1], holder[2], 0, holder[6], holder[4], holder[5] }
+  end
+  return said
+end
+
+-- A semaphore. ---------------------------------------------------------------------------------------
+
+local semaphore = {}
+
+local function forget_expired(key)
+  local expired = call('ZRANGEBYSCORE', key, '-inf', whole(now))
+  for _, owner in ipairs(expired) do call('HDEL', key .. ':i', owner) end
+  if #expired > 0 then call('ZREMRANGEBYSCORE', key, '-inf', whole(now)) end
+end
+
+local function semaphore_room(key)
+  local count = call('ZCARD', key)
+  local room = {}
+  function room.has(_, of) return count < of end
+  function room.admit() count = count + 1 end
+  return room
+end
+
+local function lasts(key, lease)
+  if call('PTTL', key) < lease then
+    call('PEXPIRE', key, lease)
+    call('PEXPIRE', key .. ':i', lease)
+  end
+end
+
+local function next_end(key)
+  local first = call('ZRANGE', key, 0, 0, 'WITHSCORES')
+  return first[2] and tonumber(first[2]) - now
+end
+
+function semaphore.take(key, owner, mode, lease, of, waits)
+  if call('EXISTS', key .. ':d:' .. owner) == 1 then return BURIED, 0 end
+  forget_expired(key)
+  if call('ZSCORE', key, owner) then
+    call('ZADD', key, whole(now + lease), owner)
+    lasts(key, lease)
+    return DONE, 0
+  end
+  local queue, room = waiting(call('GET', key .. ':q')), semaphore_room(key)
+  if not room.has(mode, of) or somebody_before(key, queue, room, owner, mode)
+    or not room.has(mode, of) then
+    return refuse(key, queue, owner, mode, of, waits, next_end(key))
+  end
+  call('ZADD', key, whole(now + lease), owner)
+  call('HSET', key .. ':i', owner, whole(of) .. ' ' .. whole(now) .. ' ' .. CLIENT)
+  lasts(key, lease)
+  step_out(key, queue, owner)
+  return DONE, 0
+end
+
+function semaphore.renew(key, owner, mode, lease)
+  local expires = call('ZSCORE', key, owner)
+  if not expires or tonumber(expires) <= now then return GONE, 0 end
+  call('ZADD', key, whole(now + lease), owner)
+  lasts(key, lease)
+  return DONE, 0
+end
+
+function semaphore.give(key, owner)
+  forget_expired(key)
+  local held = call('ZREM', key, owner)
+  call('HDEL', key .. ':i', owner)
+  local packed = call('GET', key .. ':q')
+  if packed then
+    local queue = waiting(packed)
+    local at = place_of(queue, owner)
+    if at then table.remove(queue, at) end
+    wake(key, queue, semaphore_room(key))
+    keep_waiting(key, queue)
+  end
+  return DONE, held
+end
+
+function semaphore.clear(key)
+  forget_expired(key)
+  local count = call('ZCARD', key)
+  call('DEL', key, key .. ':i')
+  local queue = waiting(call('GET', key .. ':q'))
+  wake(key, queue, semaphore_room(key))
+  keep_waiting(key, queue)
+  return count
+end
+
+function semaphore.holders(key)
+  forget_expired(key)
+  local said = {}
+  for _, owner in ipairs(call('ZRANGE', key, 0, -1)) do
+    local info = call('HGET', key .. ':i', owner) or ''
+    local of, since, client = string.match(info, '^(%d+) (%d+) (.*)$')
+    said[#said + 1] = { owner, PERMIT, tonumber(of or 1), 0, tonumber(since or 0), client or '' }
+  end
+  return said
+end
+
+-- What can be asked for. -----------------------------------------------------------------------------
+
+local function kind(mode)
+  if mode == EXCLUSIVE then return mutex end
+  if mode == PERMIT then return semaphore end
+  return rwlock
+end
+
+local things = {}
+
+function things.take(key, owner, mode, lease, of)
+  return kind(mode).take(key, owner, mode, lease, of, false)
+end
+
+function things.wait(key, owner, mode, lease, of)
+  return kind(mode).take(key, owner, mode, lease, of, true)
+end
+
+function things.renew(key, owner, mode, lease)
+  return kind(mode).renew(key, owner, mode, lease)
+end
+
+-- Nothing that is still on its way for this owner is granted for so long.
+function things.give(key, owner, mode, _, buried)
+  if buried > 0 then redis.pcall('SET', key .. ':d:' .. owner, '1', 'PX', whole(buried)) end
+  return kind(mode).give(key, owner)
+end
+
+-- Waits no more; what is held stays so.
+function things.leave(key, owner, mode)
+  local queue = waiting(call('GET', key .. ':q'))
+  local at = place_of(queue, owner)
+  if not at then return DONE, 0 end
+  table.remove(queue, at)
+  local room
+  if mode == EXCLUSIVE then room = mutex_room(call('EXISTS', key) == 0)
+  elseif mode == PERMIT then room = semaphore_room(key)
+  else room = rwlock_room(holding(key)) end
+  wake(key, queue, room)
+  keep_waiting(key, queue)
+  return DONE, 1
+end
+
+function things.rise(key, owner, mode, lease)
+  return rwlock.rise(key, owner, mode, lease)
+end
+
+function things.fall(key, owner)
+  return rwlock.fall(key, owner)
+end
+
+things['break'] = function(key, _, mode, lease)
+  local last = call('GET', key .. ':t')
+  local count = kind(mode).clear(key)
+  if last then next_token(key, last, lease) end
+  return DONE, count
+end
+
+function things.look(key, _, mode)
+  local queue = {}
+  for _, waiter in ipairs(waiting(call('GET', key .. ':q'))) do
+    queue[#queue + 1] = { waiter[1], waiter[3], waiter[4] }
+  end
+  return DONE, { kind(mode).holders(key), queue }
+end
+
+local function thing(at)
+  local base = 3 + (at - 1) * 5
+  return ARGV[base + 1], KEYS[at], ARGV[base + 2], tonumber(ARGV[base + 3]),
+    tonumber(ARGV[base + 4]), tonumber(ARGV[base + 5])
+end
+
+local function do_one(at)
+  local name, key, owner, mode, lease, more = thing(at)
+  return things[name](key, owner, mode, lease, more)
+end
+
+local function failure(error)
+  return type(error) == 'table' and error.err or tostring(error)
+end
+
+-- All of these or none: whoever is refused one gives back the others before anybody can see it.
+local function do_all(first, last)
+  local said, refused = {}, false
+  for at = first, last do
+    local fine, verdict, value = pcall(do_one, at)
+    if not fine then verdict, value = FAILED, failure(verdict) end
+    said[#said + 1] = verdict
+    said[#said + 1] = value
+    if verdict ~= DONE then
+      refused = true
+      break
+    end
+  end
+  if refused then
+    for at = first, first + #said / 2 - 2 do
+      local _, key, owner, mode = thing(at)
+      kind(mode).give(key, owner)
+    end
+  end
+  return said
+end
+
+local answer = { ARGV[1] }
+if ARGV[4] == 'all' then
+  -- The first thing only says so.
+  local said = do_all(2, #KEYS)
+  for at = 1, #said do answer[at + 1] = said[at] end
+  return answer
+end
+for at = 1, #KEYS do
+  local fine, verdict, value = pcall(do_one, at)
+  if not fine then verdict, value = FAILED, failure(verdict) end
+  answer[#answer + 1] = verdict
+  answer[#answer + 1] = value
+end
+return answer

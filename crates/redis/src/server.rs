@@ -1,0 +1,181 @@
+//! What the server can do with leases, as the engine asks for it.
+
+use crate::{
+    errors,
+    keys::key_of,
+    options::{LONGEST_LEASE, SHORTEST_LEASE},
+    things::{Answer, Question, Said, Thing, What},
+};
+use lockwork_core::lock::{
+    Error, ErrorKind, LockId, Loss, Mode, OwnerId, Request, Result,
+    backend::{
+        Hints, Listener, Pace, Upgrade,
+        lease::{LeaseServer, LeaseTaker, Renewal, Take, Verdict},
+        line::{Failure, Lines},
+    },
+};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+/// How often to ask again where nothing is told: less than the server keeps a turn for.
+const PACE: Pace = Pace {
+    least: Duration::from_millis(1),
+    most: Duration::from_millis(900),
+};
+
+/// For how long an owner is refused what it has given back, if a question of its own may still be on
+/// the way: longer than any is worked on.
+const BURIED: Duration = Duration::from_secs(15);
+
+/// A Redis server as the keeper of leases sees it.
+#[derive(Debug)]
+pub struct Server {
+    pub(crate) lines: Lines<Question, Answer>,
+    pub(crate) hints: Hints,
+    pub(crate) prefix: String,
+    /// For how long a lease is granted unless another time is wished for.
+    pub(crate) time: Duration,
+}
+
+/// What names one lease to the server.
+#[derive(Debug)]
+pub struct Lease {
+    id: LockId,
+    key: Arc<str>,
+    owner: OwnerId,
+    mode: Mode,
+    time: Duration,
+    /// A question for it may still be on the way.
+    in_doubt: AtomicBool,
+}
+
+impl Lease {
+    pub(crate) fn thing(&self, what: What) -> Thing {
+        Thing {
+            what,
+            key: self.key.clone(),
+            owner: self.owner,
+            mode: self.mode,
+            lease: self.time,
+            buried: Duration::ZERO,
+        }
+    }
+}
+
+impl Server {
+    /// Asks for one thing.
+    pub(crate) async fn ask(&self, thing: Thing) -> Result<(Said, bool), Failure> {
+        let answer = self.lines.ask(Question::One(thing)).await?;
+        let asked_twice = answer.asked_twice || answer.said.asked_twice;
+        match answer.said.said.into_iter().next() {
+            // The script itself says so: it was not done.
+            Some(Said::Failed(error)) if !asked_twice => Err(Failure::NotDone(error)),
+            Some(Said::Failed(error)) => Err(Failure::Unknown(error)),
+            Some(said) => Ok((said, asked_twice)),
+            None => Err(Failure::Unknown(errors::contradiction())),
+        }
+    }
+}
+
+impl LeaseServer for Server {
+    type Lease = Lease;
+
+    async fn renew(&self, leases: Vec<Arc<Lease>>) -> Result<Vec<Renewal>> {
+        let things = leases.iter().map(|lease| lease.thing(What::Renew));
+        let answer = self.lines.ask(Question::Each(things.collect())).await?;
+        let said = answer.said.said.into_iter();
+        Ok(said
+            .map(|said| match said {
+                Said::Done(_) => Renewal::Renewed,
+                Said::Gone => Renewal::Gone,
+                _ => Renewal::Unknown,
+            })
+            .collect())
+    }
+
+    async fn surrender(&self, lease: Arc<Lease>) -> Result<()> {
+        let mut give = lease.thing(What::Give);
+        if lease.in_doubt.load(Ordering::Relaxed) {
+            give.buried = BURIED;
+        }
+        self.ask(give).await.map(drop).map_err(Error::from)
+    }
+
+    async fn upgrade(&self, lease: Arc<Lease>) -> Result<Upgrade> {
+        match self.ask(lease.thing(What::Rise)).await? {
+            (Said::Done(token), _) => Ok(Upgrade::Done(Said::token(token)?)),
+            (Said::Busy(_), _) => Ok(Upgrade::Busy),
+            (Said::Gone, _) => Err(Error::from(Loss::Taken)),
+            (Said::Wrong, _) => {
+                let message = "only an upgradeable reader can be upgraded";
+                Err(Error::new(ErrorKind::Invalid, message))
+            }
+            _ => Err(errors::contradiction()),
+        }
+    }
+
+    async fn downgrade(&self, lease: Arc<Lease>) -> Result<()> {
+        let fallen = self.ask(lease.thing(What::Fall)).await;
+        fallen.map(drop).map_err(Error::from)
+    }
+
+    fn pace(&self, lease: &Lease) -> (Pace, Option<Listener>) {
+        (PACE, Some(self.hints.listen(&lease.id)))
+    }
+}
+
+impl LeaseTaker for Server {
+    fn lease(&self, request: &Request) -> Lease {
+        let id = request.id();
+        let time = request.lease.unwrap_or(self.time);
+        Lease {
+            key: key_of(&self.prefix, &id).into(),
+            id,
+            owner: request.owner,
+            mode: request.mode,
+            time: time.clamp(SHORTEST_LEASE, LONGEST_LEASE),
+            in_doubt: AtomicBool::new(false),
+        }
+    }
+
+    fn time(&self, lease: &Lease) -> Duration {
+        lease.time
+    }
+
+    async fn take(&self, lease: &Lease, waits: bool) -> Result<Take, Failure> {
+        let what = match waits {
+            true => What::Wait,
+            false => What::Take,
+        };
+        let (said, asked_twice) = self.ask(lease.thing(what)).await?;
+        let verdict = match said {
+            Said::Done(token) => Verdict::Granted(Said::token(token).map_err(Failure::NotDone)?),
+            Said::Busy(millis) => Verdict::Busy(Some(again_in(millis))),
+            Said::Buried => Verdict::Buried,
+            _ => return Err(Failure::Unknown(errors::contradiction())),
+        };
+        Ok(Take {
+            verdict,
+            asked_twice,
+        })
+    }
+
+    fn doubt(&self, lease: &Lease) {
+        lease.in_doubt.store(true, Ordering::Relaxed);
+    }
+
+    fn leave(&self, lease: &Lease) {
+        self.lines.tell(Question::One(lease.thing(What::Leave)));
+    }
+}
+
+/// When the lease that is in the way ends, and a moment more: the server counts whole milliseconds.
+fn again_in(millis: i64) -> Duration {
+    let rest = u64::try_from(millis).map(|millis| Duration::from_millis(millis + 1));
+    rest.unwrap_or(PACE.most)
+}

@@ -1,0 +1,221 @@
+//! What is asked of the server and what it says, as `lock.lua` has it.
+
+use crate::errors;
+use lockwork_core::lock::{Error, ErrorKind, Mode, OwnerId, Result, Token};
+use redis::{Cmd, Script, Value};
+use std::{sync::Arc, sync::LazyLock, time::Duration};
+
+/// The one script, and its hash, by which the server knows it.
+pub(crate) static SCRIPT: LazyLock<(&str, String)> = LazyLock::new(|| {
+    let text = include_str!("lock.lua");
+    (text, Script::new(text).get_hash().to_owned())
+});
+
+/// What to do with a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Take,
+    /// The same, and stand in line if it is refused.
+    Wait,
+    Renew,
+    Give,
+    Leave,
+    Rise,
+    Fall,
+    Break,
+    Look,
+}
+
+impl What {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Take => "take",
+            Self::Wait => "wait",
+            Self::Renew => "renew",
+            Self::Give => "give",
+            Self::Leave => "leave",
+            Self::Rise => "rise",
+            Self::Fall => "fall",
+            Self::Break => "break",
+            Self::Look => "look",
+        }
+    }
+}
+
+/// One thing to do.
+#[derive(Clone, Debug)]
+pub(crate) struct Thing {
+    pub(crate) what: What,
+    pub(crate) key: Arc<str>,
+    pub(crate) owner: OwnerId,
+    pub(crate) mode: Mode,
+    pub(crate) lease: Duration,
+    /// For how long the owner is refused what it gives back.
+    pub(crate) buried: Duration,
+}
+
+/// What goes to the server together.
+#[derive(Clone, Debug)]
+pub(crate) enum Question {
+    /// One thing.
+    One(Thing),
+    /// Each on its own.
+    Each(Vec<Thing>),
+    /// All or none.
+    All(Vec<Thing>),
+    /// Only whether the server is there.
+    Ping,
+}
+
+/// What the server says to a question: something to each thing.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) said: Vec<Said>,
+    /// It was asked before, and what was said to that is not known.
+    pub(crate) asked_twice: bool,
+}
+
+/// What it says to one thing.
+#[derive(Clone, Debug)]
+pub(crate) enum Said {
+    /// Done, with a number: a token, or how many.
+    Done(i64),
+    /// Somebody is in the way, for so many milliseconds if that is known.
+    Busy(i64),
+    /// This owner has given it back before.
+    Buried,
+    /// This owner does not hold it.
+    Gone,
+    /// This cannot be done with how the owner holds it.
+    Wrong,
+    /// Something went wrong.
+    Failed(Error),
+    /// Who is there.
+    Seen(Value),
+}
+
+impl Said {
+    /// The token in `number`, where the script has one.
+    pub(crate) fn token(number: i64) -> Result<Option<Token>> {
+        if number == 0 {
+            return Ok(None);
+        }
+        let token = u64::try_from(number).ok().and_then(Token::from_server);
+        token.map(Some).ok_or_else(|| {
+            let message = "the last token of a lock is not under 2^47: is the clock of the Redis \
+                           server right?";
+            Error::new(ErrorKind::Denied, message).with("number", number)
+        })
+    }
+}
+
+/// How long a name in hexadecimal digits is.
+const HEX: usize = 32;
+
+fn hex(owner: &OwnerId) -> [u8; HEX] {
+    let mut text = [0; HEX];
+    for (at, byte) in owner.as_bytes().iter().enumerate() {
+        text[2 * at] = b"0123456789abcdef"[usize::from(byte >> 4)];
+        text[2 * at + 1] = b"0123456789abcdef"[usize::from(byte & 15)];
+    }
+    text
+}
+
+/// As the script has modes, with how many permits there are.
+pub(crate) fn code(mode: Mode) -> (u8, u32) {
+    match mode {
+        Mode::Exclusive => (1, 0),
+        Mode::Read => (2, 0),
+        Mode::Upgradeable => (3, 0),
+        Mode::Write => (4, 0),
+        Mode::Permit { of } => (5, of.get()),
+        // One that is new to us excludes everybody, and is granted to nobody beside.
+        _ => (4, 0),
+    }
+}
+
+/// One call of the script for `things`, whose answer repeats `nonce`.
+pub(crate) fn call(things: &[Thing], all: bool, nonce: u64, client: &str, inbox: &str) -> Cmd {
+    let mut call = redis::cmd("EVALSHA");
+    let keys = things.len() + usize::from(all);
+    call.arg(SCRIPT.1.as_str()).arg(keys);
+    if all {
+        call.arg(things.first().map_or("", |first| &*first.key));
+    }
+    for thing in things {
+        call.arg(&*thing.key);
+    }
+    call.arg(nonce).arg(client).arg(inbox);
+    if all {
+        call.arg("all").arg(0).arg(0).arg(0).arg(0);
+    }
+    for thing in things {
+        let (mode, of) = code(thing.mode);
+        let more = match thing.what {
+            What::Give => millis(thing.buried),
+            _ => u64::from(of),
+        };
+        call.arg(thing.what.word()).arg(&hex(&thing.owner)[..]);
+        call.arg(mode).arg(millis(thing.lease)).arg(more);
+    }
+    call
+}
+
+/// The same call with the text of the script, for a server that does not know it.
+pub(crate) fn with_text(call: &Cmd) -> Cmd {
+    let mut whole = redis::cmd("EVAL");
+    whole.arg(SCRIPT.0);
+    let arguments = call.args_iter().skip(2);
+    for argument in arguments {
+        if let redis::Arg::Simple(bytes) = argument {
+            whole.arg(bytes);
+        }
+    }
+    whole
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What the server said to so many things, if it said it to the call with this nonce. Of `all`, it
+/// says nothing more after the first refusal.
+pub(crate) fn read(answer: Value, nonce: u64, things: usize, all: bool) -> Result<Vec<Said>> {
+    let Value::Array(values) = answer else {
+        return Err(errors::contradiction());
+    };
+    let mut values = values.into_iter();
+    let repeats = match values.next() {
+        Some(Value::BulkString(bytes)) => bytes == nonce.to_string().as_bytes(),
+        _ => false,
+    };
+    if !repeats {
+        return Err(errors::contradiction());
+    }
+    let mut said = Vec::with_capacity(things);
+    while let (Some(verdict), Some(value)) = (values.next(), values.next()) {
+        said.push(one(verdict, value)?);
+    }
+    match said.len() == things || all && (1..=things).contains(&said.len()) {
+        true => Ok(said),
+        false => Err(errors::contradiction()),
+    }
+}
+
+fn one(verdict: Value, value: Value) -> Result<Said> {
+    let Value::Int(verdict) = verdict else {
+        return Err(errors::contradiction());
+    };
+    Ok(match (verdict, value) {
+        (1, Value::Int(number)) => Said::Done(number),
+        (1, value) => Said::Seen(value),
+        (2, Value::Int(millis)) => Said::Busy(millis),
+        (3, _) => Said::Buried,
+        (4, _) => Said::Gone,
+        (5, _) => Said::Wrong,
+        (-1, Value::BulkString(text)) => {
+            Said::Failed(errors::of_thing(&String::from_utf8_lossy(&text)))
+        }
+        _ => return Err(errors::contradiction()),
+    })
+}
