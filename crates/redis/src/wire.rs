@@ -131,8 +131,7 @@ async fn by_sentinel(
     let sentinels = options.servers.iter();
     let sentinels = sentinels.map(|sentinel| options.address(sentinel));
     let session = options.session();
-    let builder =
-        SentinelClientBuilder::new(sentinels, name, SentinelServerType::Master);
+    let builder = SentinelClientBuilder::new(sentinels, name, SentinelServerType::Master);
     let mut builder = builder
         .map_err(refused)?
         .set_client_to_redis_db(session.db())

@@ -2,7 +2,7 @@
 
 use super::{LeaseKeeper, LeaseServer, Leased, Terms};
 use crate::lock::{
-    Error, ErrorKind, Instant, Request, Result, Token,
+    Deadline, Error, ErrorKind, Instant, Request, Result, Token,
     backend::{Attempt, Owned, line::Failure, wait_for_grant},
 };
 use std::{
@@ -57,6 +57,9 @@ pub enum Verdict {
     Buried,
 }
 
+/// How much longer than the deadline an answer is waited for.
+const GRACE: Duration = Duration::from_millis(500);
+
 impl<S: LeaseTaker> LeaseKeeper<S> {
     /// Asks for a lease until it is granted or the deadline has passed, and keeps it.
     ///
@@ -79,7 +82,16 @@ impl<S: LeaseTaker> LeaseKeeper<S> {
         let granted = wait_for_grant(deadline, pace, listener, &releases, || {
             place.clone().attempt(!deadline.has_passed())
         });
-        Ok(granted.await?.map(Owned::into_inner))
+        // The last try begins when the deadline has passed.
+        let granted = match deadline {
+            Deadline::At(when) => Deadline::At(when + GRACE).wait_for(granted).await,
+            Deadline::Now | Deadline::Never => Some(granted.await),
+        };
+        let granted = granted.unwrap_or_else(|| {
+            let message = "the server did not answer before the wait was over";
+            Err(Error::new(ErrorKind::Unavailable, message))
+        });
+        Ok(granted?.map(Owned::into_inner))
     }
 }
 
