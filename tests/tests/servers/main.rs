@@ -8,6 +8,8 @@ mod bouncer;
 mod ending;
 mod postgres;
 mod proxy;
+mod redis;
+mod redis_groups;
 mod tls;
 
 use lockwork_servers::{Postgres, Settings};
