@@ -22,6 +22,7 @@ pub use client::{ask, ask_as};
 pub use cluster::{RedisCluster, join};
 pub use sentinel::Sentinel;
 pub use settings::RedisSettings;
+pub use waiting::AGREE;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -58,9 +58,9 @@ const SETTINGS: &[(&str, &str)] = &[
     ("shutdown-timeout", "0"),
 ];
 
-/// A line of an ACL: the user of `up`, who may do the least.
+/// The user of `up`, who may do the least: what follows `user` in an ACL.
 pub fn least_user() -> String {
-    format!("user {USER} on >{PASSWORD} {LEAST_RIGHTS}")
+    format!("{USER} on >{PASSWORD} {LEAST_RIGHTS}")
 }
 
 /// The address of the server of `up`, with the user who may do the least.

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use crate::problem::{Outcome, Problem};
 
 /// How long servers on a busy machine may take to agree.
-const LIMIT: Duration = Duration::from_secs(30);
+pub const AGREE: Duration = Duration::from_secs(30);
 
 /// Asks until it is so. The sentence says what was waited for.
 pub(super) fn until(what: &str, mut is_so: impl FnMut() -> Outcome<bool>) -> Outcome {
-    let deadline = Instant::now() + LIMIT;
+    let deadline = Instant::now() + AGREE;
     loop {
         let answer = is_so();
         if matches!(answer, Ok(true)) {
@@ -21,7 +21,7 @@ pub(super) fn until(what: &str, mut is_so: impl FnMut() -> Outcome<bool>) -> Out
             let why = answer.err().map(|problem| format!(" {problem}"));
             return Err(Problem::new(format!(
                 "{what} did not come about within {} s; the logs of the servers say why.{}",
-                LIMIT.as_secs(),
+                AGREE.as_secs(),
                 why.unwrap_or_default()
             )));
         }

@@ -121,7 +121,8 @@ fn a_user_may_do_what_the_acl_says_and_nothing_else() {
 
 #[test]
 fn the_least_rights_are_known_to_redis_and_keep_to_their_names() {
-    let server = redis(RedisSettings::new().acl(&setup::least_user()));
+    let line = format!("user {}", setup::least_user());
+    let server = redis(RedisSettings::new().acl(&line));
     let password = lockwork_servers::login::PASSWORD;
     let as_user = |words| ask_as(server.port(), "lockwork", password, words);
     assert_eq!(as_user(&["SET", "lockwork:a", "7"]).unwrap(), "OK");
