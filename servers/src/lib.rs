@@ -29,4 +29,4 @@ pub use namespace::Namespace;
 pub use pgbouncer::{PgBouncer, PoolMode};
 pub use postgres::{Postgres, Settings};
 pub use problem::{Outcome, Problem};
-pub use redis::{Redis, RedisCluster, RedisSettings, Sentinel};
+pub use redis::{Clock, Redis, RedisCluster, RedisSettings, Sentinel};

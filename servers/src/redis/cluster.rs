@@ -122,9 +122,8 @@ fn wait_until_whole(ports: &[u16]) -> Outcome {
     until("A whole cluster", || {
         for port in ports {
             let state = ask(*port, &["CLUSTER", "INFO"])?;
-            let known = field(&state, "cluster_known_nodes");
-            let all = known == Some(ports.len().to_string().as_str());
-            if !all || field(&state, "cluster_state") != Some("ok") {
+            let nodes = ask(*port, &["CLUSTER", "NODES"])?;
+            if field(&state, "cluster_state") != Some("ok") || !knows(&nodes, ports) {
                 return Ok(false);
             }
         }
@@ -132,8 +131,38 @@ fn wait_until_whole(ports: &[u16]) -> Outcome {
     })
 }
 
+/// Whether a node is connected to these and no others, and sends clients to
+/// the ports by which we reach them.
+fn knows(nodes: &str, ports: &[u16]) -> bool {
+    let connected = nodes.lines().filter(|line| line.contains(" connected"));
+    let lines: Vec<&str> = connected.collect();
+    let has = |port: &u16| {
+        let address = format!(":{port}@");
+        lines.iter().any(|line| line.contains(&address))
+    };
+    lines.len() == nodes.lines().count() && lines.len() == ports.len() && ports.iter().all(has)
+}
+
 /// The value of a setting, which comes after its name.
 fn config(port: u16, name: &str) -> Outcome<String> {
     let pair = ask(port, &["CONFIG", "GET", name])?;
     Ok(pair.lines().nth(1).unwrap_or("0").to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_that_is_not_connected_or_announced_is_not_known() {
+        let nodes = "a 127.0.0.1:20001@20004 myself,master - 0 0 1 connected 0-8191\n\
+                     b 127.0.0.1:20002@20005 master - 0 9 2 connected 8192-16383\n";
+        assert!(knows(nodes, &[20001, 20002]));
+        assert!(!knows(nodes, &[20001, 20003]));
+        assert!(!knows(nodes, &[20001]));
+        assert!(!knows(
+            &nodes.replace("2 connected", "2 disconnected"),
+            &[20001, 20002]
+        ));
+    }
 }

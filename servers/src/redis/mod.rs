@@ -6,6 +6,7 @@
 //! milliseconds as a rule.
 
 mod client;
+mod clock;
 mod cluster;
 mod ending;
 mod freezing;
@@ -19,6 +20,7 @@ mod waiting;
 mod wire;
 
 pub use client::{ask, ask_as};
+pub use clock::Clock;
 pub use cluster::{RedisCluster, join};
 pub use sentinel::Sentinel;
 pub use settings::RedisSettings;

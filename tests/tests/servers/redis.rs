@@ -3,7 +3,7 @@
 use super::eventually;
 use lockwork_conformance::Certificates;
 use lockwork_servers::{
-    Redis, RedisSettings,
+    Clock, Redis, RedisSettings,
     redis::{ask, ask_as, setup},
 };
 use std::{
@@ -158,6 +158,26 @@ fn a_variable_is_in_the_environment_of_the_server() {
     let there = std::fs::read(format!("/proc/{}/environ", server.pid().unwrap())).unwrap();
     let mut pairs = there.split(|byte| *byte == 0);
     assert!(pairs.any(|pair| pair == b"LOCKWORK_TEST=seen"));
+}
+
+#[test]
+fn the_clock_of_a_redis_jumps_when_it_is_turned_and_ends_what_has_a_date() {
+    let clock = match Clock::new() {
+        Ok(clock) => clock,
+        Err(problem) => return eprintln!("left out: {problem}"),
+    };
+    let server = redis(RedisSettings::new().clock(&clock));
+    let seconds = || {
+        let time = server.ask(&["TIME"]).unwrap();
+        time.lines().next().unwrap().parse::<i64>().unwrap()
+    };
+    let before = seconds();
+    server.ask(&["SET", "dated", "7", "EX", "600"]).unwrap();
+    clock.turn(3_600).unwrap();
+    assert!((3_600..3_660).contains(&(seconds() - before)));
+    assert_eq!(server.ask(&["GET", "dated"]).unwrap(), "");
+    clock.turn(-3_600).unwrap();
+    assert!((-3_600..-3_540).contains(&(seconds() - before)));
 }
 
 #[test]

@@ -113,6 +113,11 @@ fn follower(site: &Site, upstream: Option<u16>) -> Outcome<bool> {
 
 fn join(ports: &[u16]) -> Outcome {
     progress::step("redis-cluster: joining its nodes", redis::AGREE, || {
-        Ok(redis::join(ports)?)
+        // A node that lost its directory is a stranger to the others.
+        redis::join(ports).map_err(|problem| {
+            Failure::failed(format!(
+                "{problem} If it stays so, run `cargo xtask down` and then `cargo xtask up`."
+            ))
+        })
     })
 }
