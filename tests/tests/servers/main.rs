@@ -9,7 +9,6 @@ mod ending;
 mod postgres;
 mod proxy;
 mod redis;
-mod redis_groups;
 mod tls;
 
 use lockwork_servers::{Postgres, Settings};

@@ -1,5 +1,7 @@
 //! Several Redis servers that belong together: a cluster, and a primary whose replica takes over.
 
+use super::redis as start;
+use crate::eventually;
 use lockwork_servers::{Redis, RedisCluster, RedisSettings, Sentinel, redis};
 
 /// Which node has the slot of the key: the others send a client to it.
@@ -42,8 +44,26 @@ fn joining_a_cluster_that_is_one_changes_nothing() {
 }
 
 #[test]
+fn a_replica_has_what_was_written_and_writes_nothing() {
+    let primary = start(RedisSettings::new().acl("user default off"));
+    primary.ask(&["SET", "before", "1"]).unwrap();
+    let replica = primary
+        .replica(RedisSettings::new().acl("user default off"))
+        .unwrap();
+    assert_eq!(replica.ask(&["GET", "before"]).unwrap(), "1");
+    primary.ask(&["SET", "after", "2"]).unwrap();
+    replica.in_sync_with(&primary).unwrap();
+    assert_eq!(replica.ask(&["GET", "after"]).unwrap(), "2");
+    let refusal = replica.ask(&["SET", "no", "3"]).unwrap_err().to_string();
+    assert!(refusal.contains("READONLY"), "{refusal}");
+    primary.kill().unwrap();
+    replica.ask(&["REPLICAOF", "NO", "ONE"]).unwrap();
+    eventually("a primary", || replica.ask(&["SET", "no", "3"]).is_ok());
+}
+
+#[test]
 fn a_sentinel_makes_the_replica_a_primary_when_that_is_gone() {
-    let primary = Redis::start(RedisSettings::new()).unwrap();
+    let primary = start(RedisSettings::new());
     let replica = primary.replica(RedisSettings::new()).unwrap();
     let sentinel = Sentinel::start(&primary).unwrap();
     assert_eq!(sentinel.primary().unwrap(), primary.port());
