@@ -30,6 +30,7 @@ fn main() -> std::process::ExitCode {
         Site::new("postgres-lease", postgres_lease::direct),
         Site::new("postgres-lease-pgbouncer", postgres_lease::pooled),
         Site::new("redis", redis::start),
+        Site::new("redis-cluster", redis::cluster),
     ];
     let args = libtest_mimic::Arguments::from_args();
     if !args.list {
