@@ -31,6 +31,7 @@ fn main() -> std::process::ExitCode {
         Site::new("postgres-lease-pgbouncer", postgres_lease::pooled),
         Site::new("redis", redis::start),
         Site::new("redis-cluster", redis::cluster),
+        Site::new("redis-quorum", redis::quorum),
     ];
     let args = libtest_mimic::Arguments::from_args();
     if !args.list {

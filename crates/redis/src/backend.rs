@@ -10,7 +10,7 @@ use crate::{
     options::Deployment,
     server::{Lease, Server},
     things::{Question, Said, Thing, What},
-    wire::{PATIENCE, Subscription, Wire},
+    wire::{Subscription, Wire},
 };
 use lockwork_core::lock::{
     Capability, Deadline, Error, ErrorKind, Guarantee, Holders, Info, Instant, LockId, Mode,
@@ -61,12 +61,16 @@ impl Redis {
         });
         let carrier = opening.await.map_err(ended)??;
         let hints = Hints::new();
-        let near = Handle::try_current().ok().map(|runtime| {
-            let carrier = Carrier::new(options.clone(), inbox, None);
-            Line::on(&runtime, carrier)
-        });
+        let near = match Handle::try_current() {
+            Err(_) => None,
+            Ok(runtime) => {
+                let mut carrier = Carrier::new(options.clone(), inbox, None);
+                carrier.open().await?;
+                Some(Line::on(&runtime, carrier))
+            }
+        };
         let server = Arc::new(Server {
-            lines: Lines::new(near, Line::on_keeper(carrier), PATIENCE),
+            lines: Lines::new(near, Line::on_keeper(carrier)),
             hints: hints.clone(),
             prefix: options.prefix.clone(),
             time: options.lease,
@@ -90,22 +94,28 @@ impl Redis {
         })))
     }
 
-    /// Something about a lock that is no owner's business.
-    fn about(&self, what: What, id: &LockId) -> Thing {
-        Thing {
-            what,
-            key: key_of(&self.0.options.prefix, id).into(),
-            owner: OwnerId::from_bytes([0; 16]),
-            mode: match id.space {
-                Space::Mutex => Mode::Exclusive,
-                Space::Semaphore => Mode::Permit {
-                    of: NonZeroU32::MIN,
-                },
-                _ => Mode::Write,
+    async fn ask_about(&self, what: What, id: &LockId) -> Result<Said> {
+        let server = &self.0.server;
+        let (said, _) = server.ask(about(server, what, id)).await?;
+        Ok(said)
+    }
+}
+
+/// Something about a lock that is no owner's business.
+pub(crate) fn about(server: &Server, what: What, id: &LockId) -> Thing {
+    Thing {
+        what,
+        key: key_of(&server.prefix, id).into(),
+        owner: OwnerId::from_bytes([0; 16]),
+        mode: match id.space {
+            Space::Mutex => Mode::Exclusive,
+            Space::Semaphore => Mode::Permit {
+                of: NonZeroU32::MIN,
             },
-            lease: self.0.options.lease,
-            buried: Duration::ZERO,
-        }
+            _ => Mode::Write,
+        },
+        lease: server.time,
+        buried: Duration::ZERO,
     }
 }
 
@@ -173,15 +183,15 @@ impl Backend for Redis {
     }
 
     async fn holders(&self, id: &LockId) -> Result<Holders> {
-        match self.0.server.ask(self.about(What::Look, id)).await? {
-            (Said::Seen(seen), _) => holders::read(seen),
+        match self.ask_about(What::Look, id).await? {
+            Said::Seen(seen) => holders::read(seen),
             _ => Err(errors::contradiction()),
         }
     }
 
     async fn break_lock(&self, id: &LockId) -> Result<usize> {
-        match self.0.server.ask(self.about(What::Break, id)).await? {
-            (Said::Done(count), _) => usize::try_from(count).map_err(|_| errors::contradiction()),
+        match self.ask_about(What::Break, id).await? {
+            Said::Done(count) => usize::try_from(count).map_err(|_| errors::contradiction()),
             _ => Err(errors::contradiction()),
         }
     }

@@ -147,7 +147,7 @@ impl Carrier {
 
     /// Single things, together.
     async fn bring_ones(&mut self, things: Vec<Thing>) -> Vec<Result<Answer, Failure>> {
-        if self.open().await.is_ok() && self.is_cluster() {
+        if things.len() > 1 && self.open().await.is_ok() && self.is_cluster() {
             let tried = self.run_apart(&things).await;
             return tried.into_iter().map(answered).collect();
         }

@@ -1,6 +1,6 @@
 //! `redis://USER:PASSWORD@HOST:PORT/DATABASE` in URLs.
 
-use crate::Options;
+use crate::{Options, options::Deployment};
 use lockwork_core::lock::{
     Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE, hosts,
 };
@@ -14,6 +14,7 @@ use url::Url;
 /// | `redis://USER:PASSWORD@HOST:6379/DATABASE` | one server |
 /// | `rediss://…` | the same with TLS, as with all of these |
 /// | `redis+cluster://HOST:6379,HOST:6379` | a cluster, of which these are some nodes |
+/// | `redis+quorum://HOST:6379,HOST:6379,HOST:6379` | servers that know nothing of each other, of which a majority decides: [`RedisQuorum`](crate::RedisQuorum) |
 /// | `redis+sentinel://HOST:26379,HOST:26379/NAME/DATABASE` | the primary that these sentinels know by that name |
 ///
 /// | option | | unless said otherwise |
@@ -29,6 +30,8 @@ pub const DRIVER: Driver = Driver {
         "rediss",
         "redis+cluster",
         "rediss+cluster",
+        "redis+quorum",
+        "rediss+quorum",
         "redis+sentinel",
         "rediss+sentinel",
     ],
@@ -37,6 +40,9 @@ pub const DRIVER: Driver = Driver {
 
 async fn connect(url: Url) -> Result<Locks> {
     let (options, tenure) = read(&url)?;
+    if options.deployment == Deployment::Quorum {
+        return Ok(Locks::with_tenure(options.connect_quorum().await?, tenure));
+    }
     Ok(Locks::with_tenure(options.connect().await?, tenure))
 }
 
@@ -76,6 +82,7 @@ fn servers(url: &Url) -> Result<Options> {
     let path = url.path().trim_start_matches('/');
     let (options, database) = match kind {
         "cluster" => (Options::cluster(hosts), path),
+        "quorum" => (Options::quorum(hosts), path),
         "sentinel" => {
             let (name, database) = path.split_once('/').unwrap_or((path, ""));
             if name.is_empty() {

@@ -1,6 +1,6 @@
 //! Where the servers are, and how locks live there.
 
-use crate::Redis;
+use crate::{Redis, RedisQuorum};
 use lockwork_core::lock::{Error, ErrorKind, Result};
 use redis::{
     ClientTlsConfig, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion,
@@ -38,6 +38,8 @@ pub(crate) enum Deployment {
     One,
     /// They are nodes of one cluster.
     Cluster,
+    /// They know nothing of each other, and most of them decide.
+    Quorum,
     /// They are sentinels, which know where the primary of this name is.
     Sentinel(String),
 }
@@ -68,6 +70,12 @@ impl Options {
     #[must_use]
     pub fn sentinel(sentinels: Vec<(String, u16)>, name: impl Into<String>) -> Self {
         Self::of(sentinels, Deployment::Sentinel(name.into()))
+    }
+
+    /// Servers that know nothing of each other, of which a majority decides.
+    #[must_use]
+    pub fn quorum(servers: Vec<(String, u16)>) -> Self {
+        Self::of(servers, Deployment::Quorum)
     }
 
     fn of(servers: Vec<(String, u16)>, deployment: Deployment) -> Self {
@@ -146,6 +154,25 @@ impl Options {
     pub async fn connect(self) -> Result<Redis> {
         self.check()?;
         Redis::connect_to(self).await
+    }
+
+    /// Connects to several servers that know nothing of each other; most of them have to be there.
+    ///
+    /// # Errors
+    /// As [`Options::connect`]; [`Invalid`](ErrorKind::Invalid) with fewer than three servers.
+    pub async fn connect_quorum(self) -> Result<RedisQuorum> {
+        self.check()?;
+        RedisQuorum::connect_to(&self).await
+    }
+
+    /// Each of the servers alone.
+    pub(crate) fn each(&self) -> Vec<Self> {
+        let alone = |server: &(String, u16)| Self {
+            servers: vec![server.clone()],
+            deployment: Deployment::One,
+            ..self.clone()
+        };
+        self.servers.iter().map(alone).collect()
     }
 
     fn check(&self) -> Result<()> {

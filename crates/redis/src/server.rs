@@ -45,11 +45,11 @@ pub struct Server {
 /// What names one lease to the server.
 #[derive(Debug)]
 pub struct Lease {
-    id: LockId,
+    pub(crate) id: LockId,
     key: Arc<str>,
     owner: OwnerId,
     mode: Mode,
-    time: Duration,
+    pub(crate) time: Duration,
     /// A question for it may still be on the way.
     in_doubt: AtomicBool,
 }

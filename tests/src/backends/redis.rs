@@ -13,6 +13,8 @@ use std::{
 const SERVER: &str = "LOCKWORK_REDIS_URL";
 /// Where the nodes of a cluster are.
 const CLUSTER: &str = "LOCKWORK_REDIS_CLUSTER_URL";
+/// Where servers are of which a majority decides.
+const QUORUM: &str = "LOCKWORK_REDIS_QUORUM_URL";
 
 /// Short enough to see them end, long enough for a busy machine to renew them.
 const LEASE: Duration = Duration::from_secs(2);
@@ -25,9 +27,17 @@ const RIGHTS_IN_CLUSTER: &str = include_str!("../../../crates/redis/acl-cluster.
 struct Corner {
     /// One for each server.
     nodes: Vec<Node>,
-    scheme: &'static str,
+    kind: Kind,
     /// What everything of this case begins with; also who its user is.
     name: String,
+}
+
+/// How several servers belong together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    One,
+    Cluster,
+    Quorum,
 }
 
 struct Node {
@@ -41,7 +51,7 @@ struct Node {
 /// # Errors
 /// If no server is named, or it cannot be reached.
 pub fn start() -> Started {
-    Corner::new(SERVER, "redis")
+    Corner::start(SERVER, Kind::One)
 }
 
 /// Locks on the cluster that `LOCKWORK_REDIS_CLUSTER_URL` names.
@@ -49,7 +59,15 @@ pub fn start() -> Started {
 /// # Errors
 /// If no cluster is named, or a node cannot be reached.
 pub fn cluster() -> Started {
-    Corner::new(CLUSTER, "redis+cluster")
+    Corner::start(CLUSTER, Kind::Cluster)
+}
+
+/// Locks on most of the servers that `LOCKWORK_REDIS_QUORUM_URL` names.
+///
+/// # Errors
+/// If none are named, or one cannot be reached.
+pub fn quorum() -> Started {
+    Corner::start(QUORUM, Kind::Quorum)
 }
 
 impl Node {
@@ -105,23 +123,23 @@ impl Node {
 }
 
 impl Corner {
-    fn new(variable: &str, scheme: &'static str) -> Started {
+    fn start(variable: &str, kind: Kind) -> Started {
         let url = std::env::var(variable)
             .map_err(|_| format!("{variable} names no server; `cargo xtask test` starts one"))?;
         let (_, servers) = url.split_once("://").ok_or("a URL has a scheme")?;
         let nodes = servers.split(',').map(Node::new);
         let corner = Self {
             nodes: nodes.collect::<std::result::Result<_, String>>()?,
-            scheme,
+            kind,
             name: format!("lockwork:{:016x}", rand::random::<u64>()),
         };
         let rights = RIGHTS.replace("lockwork:*", &format!("{}:*", corner.name));
         let mut user = redis::cmd("ACL");
         user.arg("SETUSER").arg(&corner.name).arg("reset");
         user.arg("on").arg(">secret");
-        let more = match corner.nodes.len() {
-            1 => "",
-            _ => RIGHTS_IN_CLUSTER,
+        let more = match kind {
+            Kind::Cluster => RIGHTS_IN_CLUSTER,
+            Kind::One | Kind::Quorum => "",
         };
         for right in rights.split_whitespace().chain(more.split_whitespace()) {
             user.arg(right);
@@ -145,21 +163,30 @@ impl Corner {
 impl Harness for Corner {
     fn client(&self, tenure: Duration) -> BoxFuture<'_, Result<Locks>> {
         Box::pin(async move {
-            let options = match self.nodes.as_slice() {
-                [node] => Options::new(&node.host, node.port),
-                _ => Options::cluster(self.servers()),
+            let node = &self.nodes[0];
+            let options = match self.kind {
+                Kind::One => Options::new(&node.host, node.port),
+                Kind::Cluster => Options::cluster(self.servers()),
+                Kind::Quorum => Options::quorum(self.servers()),
             };
             let options = options
                 .login(&self.name, "secret")
                 .prefix(&self.name)
                 .lease(LEASE);
-            Ok(Locks::with_tenure(options.connect().await?, tenure))
+            Ok(match self.kind {
+                Kind::Quorum => Locks::with_tenure(options.connect_quorum().await?, tenure),
+                _ => Locks::with_tenure(options.connect().await?, tenure),
+            })
         })
     }
 
     fn url(&self) -> Option<String> {
-        let Self { scheme, name, .. } = self;
-        let user = name.replace(':', "%3A");
+        let scheme = match self.kind {
+            Kind::One => "redis",
+            Kind::Cluster => "redis+cluster",
+            Kind::Quorum => "redis+quorum",
+        };
+        let user = self.name.replace(':', "%3A");
         let servers = self.servers().into_iter();
         let servers: Vec<_> = servers
             .map(|(host, port)| format!("{host}:{port}"))
@@ -188,14 +215,27 @@ impl Harness for Corner {
         let mut all = Residue::default();
         for node in &self.nodes {
             let here = node.residue(&self.name);
-            all.locks += here.locks;
+            // What a quorum grants is at each of them.
+            match self.kind {
+                Kind::Quorum => all.locks = all.locks.max(here.locks),
+                _ => all.locks += here.locks,
+            }
             all.waiters += here.waiters;
         }
         Some(all)
     }
 
-    fn promises(&self, _: Promise) -> bool {
-        true
+    fn promises(&self, promise: Promise) -> bool {
+        // Nobody stands in line at a quorum.
+        self.kind != Kind::Quorum || promise == Promise::WholeNames
+    }
+
+    /// Each is several calls to several servers.
+    fn drops(&self) -> u32 {
+        match self.kind {
+            Kind::One => 20_000,
+            Kind::Cluster | Kind::Quorum => 4_000,
+        }
     }
 
     fn takeover(&self) -> Duration {

@@ -81,13 +81,13 @@ impl<Q: Send + 'static, A: Send + 'static> Line<Q, A> {
         Self::on(&Handle::current(), courier)
     }
 
-    /// Whether whoever asks now is on the runtime of this line.
+    /// Whether whoever asks now is on the runtime of this line, and that has not ended.
     fn is_near(&self) -> bool {
-        keeper::caller() == Some(self.home)
+        keeper::caller() == Some(self.home) && !self.asked.is_closed()
     }
 
-    /// Asks. `None` if the runtime of this line ends before there is an answer, or if nothing may have
-    /// driven it for `patience`.
+    /// Asks. `None` if the runtime of this line ends before there is an answer; or has not brought one
+    /// within `patience`, while nobody can say whether it runs.
     fn ask(&self, question: Q, patience: Option<Duration>) -> Reply<A> {
         let (answer, answered) = oneshot::channel();
         // Should nobody read it any more, the answer is missing.
@@ -155,11 +155,16 @@ impl<A> Future for Reply<A> {
 
 /// Two lines to one server: one on the runtime of whoever connected, for those who ask from there,
 /// and one on the keeper thread for everybody else.
+///
+/// Whoever asks twice from one runtime is heard in that order.
 pub struct Lines<Q, A> {
     near: Option<Line<Q, A>>,
     keeper: Line<Q, A>,
-    patience: Duration,
 }
+
+/// How long the near line is waited for by somebody whose caller went away: its runtime may have been
+/// left as well. Asking twice does no harm.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// What the server said.
 #[derive(Debug)]
@@ -171,13 +176,14 @@ pub struct Answer<A> {
 }
 
 impl<Q: Clone + Send + 'static, A: Send + 'static> Lines<Q, A> {
-    /// These two; the near one is given up where it does not answer within `patience`.
-    pub const fn new(near: Option<Line<Q, A>>, keeper: Line<Q, A>, patience: Duration) -> Self {
-        Self {
-            near,
-            keeper,
-            patience,
-        }
+    /// These two.
+    pub const fn new(near: Option<Line<Q, A>>, keeper: Line<Q, A>) -> Self {
+        Self { near, keeper }
+    }
+
+    /// The near line, if it is near.
+    fn near(&self) -> Option<&Line<Q, A>> {
+        self.near.as_ref().filter(|near| near.is_near())
     }
 
     /// Asks, once, or on the keeper's line once more if the near one's runtime ended meanwhile.
@@ -188,10 +194,9 @@ impl<Q: Clone + Send + 'static, A: Send + 'static> Lines<Q, A> {
     /// # Cancel safety
     /// Dropped, the question is asked nevertheless, and nobody hears the answer.
     pub async fn ask(&self, question: Q) -> Result<Answer<A>, Failure> {
-        let near = self.near.as_ref().filter(|near| near.is_near());
         let mut asked_twice = false;
-        if let Some(near) = near {
-            if let Some(answered) = near.ask(question.clone(), Some(self.patience)).await {
+        if let Some(near) = self.near() {
+            if let Some(answered) = near.ask(question.clone(), Some(PATIENCE)).await {
                 return answered.map(|said| Answer { said, asked_twice });
             }
             asked_twice = true;
@@ -210,7 +215,7 @@ impl<Q: Clone + Send + 'static, A: Send + 'static> Lines<Q, A> {
 
     /// Asks for something of which nobody waits for the answer.
     pub fn tell(&self, question: Q) {
-        drop(self.keeper.ask(question, None));
+        drop(self.near().unwrap_or(&self.keeper).ask(question, None));
     }
 }
 
