@@ -1,12 +1,11 @@
 //! The backend: Redis, by one connection for those who ask and one for what it tells by itself.
 
 use crate::{
-    Options,
+    Compat, Options,
     about::{self, About},
     carrier::{Carrier, Listens, MOST},
     doctor, errors, holders,
     inbox::Inbox,
-    keys::key_of,
     options::Deployment,
     server::{Lease, Server},
     things::{Question, Said, Thing, What},
@@ -73,6 +72,7 @@ impl Redis {
             lines: Lines::new(near, Line::on_keeper(carrier)),
             hints: hints.clone(),
             prefix: options.prefix.clone(),
+            compat: options.compat,
             time: options.lease,
         });
         let keeper = Arc::new(LeaseKeeper::new(server.clone(), MOST));
@@ -105,7 +105,7 @@ impl Redis {
 pub(crate) fn about(server: &Server, what: What, id: &LockId) -> Thing {
     Thing {
         what,
-        key: key_of(&server.prefix, id).into(),
+        key: server.key(id),
         owner: OwnerId::from_bytes([0; 16]),
         mode: match id.space {
             Space::Mutex => Mode::Exclusive,
@@ -160,7 +160,12 @@ impl Backend for Redis {
     type Hold = Leased<Server>;
 
     fn info(&self) -> Info {
-        let capability = Capability::all();
+        let mut capability = Capability::all();
+        if self.0.options.compat == Compat::Medallion {
+            capability.upgradeable = false;
+            capability.token = false;
+            capability.push = false;
+        }
         Info::new("redis", Scope::Cluster, Guarantee::Lease, capability)
     }
 
@@ -169,8 +174,10 @@ impl Backend for Redis {
     }
 
     async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {
-        // Keys of different slots have no script in common.
-        if self.0.options.deployment == Deployment::Cluster || requests.len() >= MOST {
+        // Keys of different slots have no script in common, and theirs knows nothing of it.
+        let apart = self.0.options.deployment == Deployment::Cluster
+            || self.0.options.compat != Compat::None;
+        if apart || requests.len() >= MOST {
             return try_each(self, requests).await;
         }
         let pace = Pace {

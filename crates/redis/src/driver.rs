@@ -1,6 +1,6 @@
 //! `redis://USER:PASSWORD@HOST:PORT/DATABASE` in URLs.
 
-use crate::{Options, options::Deployment};
+use crate::{Compat, Options, options::Deployment};
 use lockwork_core::lock::{
     Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE, hosts,
 };
@@ -22,6 +22,7 @@ use url::Url;
 /// | `tenure` | how long a process may pass a lock among its own tasks | `20ms` |
 /// | `lease` | for how long a lock is granted unless it is renewed | `30s` |
 /// | `prefix` | what all keys and channels begin with | `lockwork` |
+/// | `compat` | `medallion` to share locks with .NET's DistributedLock: see [`Compat`] | `none` |
 /// | `sslrootcert` | a PEM file: the authority to trust instead of those of the system | |
 /// | `sslcert`, `sslkey` | PEM files: our certificate and its key | none |
 pub const DRIVER: Driver = Driver {
@@ -59,8 +60,18 @@ fn read(url: &Url) -> Result<(Options, Duration)> {
     if let Some(prefix) = query.option::<String>("prefix")? {
         options = options.prefix(prefix);
     }
+    if let Some(compat) = compat(&mut query)? {
+        options = options.compat(compat);
+    }
     query.finish()?;
     Ok((options, tenure))
+}
+
+fn compat(query: &mut Query) -> Result<Option<Compat>> {
+    query.option("compat").map_err(|_| {
+        let message = "compat is `none` or `medallion`";
+        Error::new(ErrorKind::Invalid, message).with("option", "compat")
+    })
 }
 
 /// Without the parser's own words, which could repeat what is wrong: a password, say.

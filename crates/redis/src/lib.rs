@@ -17,6 +17,6 @@ mod wire;
 
 pub use backend::Redis;
 pub use driver::DRIVER;
-pub use options::Options;
+pub use options::{Compat, Options};
 pub use quorum::{Everywhere, Majority, RedisQuorum};
 pub use server::{Lease, Server};

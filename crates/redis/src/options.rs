@@ -6,7 +6,7 @@ use redis::{
     ClientTlsConfig, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion,
     RedisConnectionInfo, TlsCertificates, io::tcp::TcpSettings,
 };
-use std::{fmt, time::Duration};
+use std::{fmt, str::FromStr, time::Duration};
 
 /// How to reach Redis, and how to use it otherwise than usual.
 ///
@@ -29,6 +29,35 @@ pub struct Options {
     tls: Option<TlsCertificates>,
     pub(crate) lease: Duration,
     pub(crate) prefix: String,
+    pub(crate) compat: Compat,
+}
+
+/// Whose names to share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Compat {
+    /// Nobody's but lockwork's.
+    #[default]
+    None,
+    /// Those of .NET's DistributedLock (Medallion), on one server: a lock of it and one of ours of the
+    /// same name exclude each other. There are no tokens then, no upgradeable readers and no order
+    /// among those who wait, who ask again and again.
+    Medallion,
+}
+
+impl FromStr for Compat {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "none" => Ok(Self::None),
+            "medallion" => Ok(Self::Medallion),
+            _ => Err(Error::new(
+                ErrorKind::Invalid,
+                "compat is `none` or `medallion`",
+            )),
+        }
+    }
 }
 
 /// How several servers belong together.
@@ -88,6 +117,7 @@ impl Options {
             tls: None,
             lease: LEASE,
             prefix: "lockwork".to_owned(),
+            compat: Compat::None,
         }
     }
 
@@ -142,6 +172,13 @@ impl Options {
         self
     }
 
+    /// Whose names to share. Default: nobody's.
+    #[must_use]
+    pub const fn compat(mut self, compat: Compat) -> Self {
+        self.compat = compat;
+        self
+    }
+
     /// Connects.
     ///
     /// Questions of tasks on the runtime that this is called on stay there; those of others go by
@@ -183,6 +220,8 @@ impl Options {
             "a lease is half a second at least, and a year at most"
         } else if self.deployment == Deployment::Cluster && self.database != 0 {
             "a Redis cluster has one database only: leave the number at the end of the URL away"
+        } else if self.compat != Compat::None && self.deployment == Deployment::Cluster {
+            "the keys of a .NET read/write lock are in two slots of a cluster: leave compat away"
         } else if self.servers.is_empty() {
             "there is no server in the list"
         } else {
@@ -249,6 +288,7 @@ impl fmt::Debug for Options {
             .field("tls", &self.tls.is_some())
             .field("lease", &self.lease)
             .field("prefix", &self.prefix)
+            .field("compat", &self.compat)
             .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
 //! What the server can do with leases, as the engine asks for it.
 
 use crate::{
-    errors,
+    Compat, errors,
     keys::key_of,
     options::{LONGEST_LEASE, SHORTEST_LEASE},
     things::{Answer, Question, Said, Thing, What},
@@ -28,6 +28,12 @@ const PACE: Pace = Pace {
     most: Duration::from_millis(900),
 };
 
+/// How often to ask again where nobody ever tells us.
+const PACE_UNTOLD: Pace = Pace {
+    least: Duration::from_millis(10),
+    most: Duration::from_millis(200),
+};
+
 /// For how long an owner is refused what it has given back, if a question of its own may still be on
 /// the way: longer than any is worked on.
 const BURIED: Duration = Duration::from_secs(15);
@@ -38,6 +44,7 @@ pub struct Server {
     pub(crate) lines: Lines<Question, Answer>,
     pub(crate) hints: Hints,
     pub(crate) prefix: String,
+    pub(crate) compat: Compat,
     /// For how long a lease is granted unless another time is wished for.
     pub(crate) time: Duration,
 }
@@ -67,7 +74,25 @@ impl Lease {
     }
 }
 
+impl Lease {
+    /// Gives it back, and its place among those who wait.
+    fn give(&self) -> Thing {
+        let mut give = self.thing(What::Give);
+        if self.in_doubt.load(Ordering::Relaxed) {
+            give.buried = BURIED;
+        }
+        give
+    }
+}
+
 impl Server {
+    pub(crate) fn key(&self, id: &LockId) -> Arc<str> {
+        match self.compat {
+            Compat::None => key_of(&self.prefix, id).into(),
+            Compat::Medallion => id.name.as_str().into(),
+        }
+    }
+
     /// Asks for one thing.
     pub(crate) async fn ask(&self, thing: Thing) -> Result<(Said, bool), Failure> {
         let answer = self.lines.ask(Question::One(thing)).await?;
@@ -99,11 +124,7 @@ impl LeaseServer for Server {
     }
 
     async fn surrender(&self, lease: Arc<Lease>) -> Result<()> {
-        let mut give = lease.thing(What::Give);
-        if lease.in_doubt.load(Ordering::Relaxed) {
-            give.buried = BURIED;
-        }
-        self.ask(give).await.map(drop).map_err(Error::from)
+        self.ask(lease.give()).await.map(drop).map_err(Error::from)
     }
 
     async fn upgrade(&self, lease: Arc<Lease>) -> Result<Upgrade> {
@@ -125,7 +146,10 @@ impl LeaseServer for Server {
     }
 
     fn pace(&self, lease: &Lease) -> (Pace, Option<Listener>) {
-        (PACE, Some(self.hints.listen(&lease.id)))
+        match self.compat {
+            Compat::None => (PACE, Some(self.hints.listen(&lease.id))),
+            Compat::Medallion => (PACE_UNTOLD, None),
+        }
     }
 }
 
@@ -134,7 +158,7 @@ impl LeaseTaker for Server {
         let id = request.id();
         let time = request.lease.unwrap_or(self.time);
         Lease {
-            key: key_of(&self.prefix, &id).into(),
+            key: self.key(&id),
             id,
             owner: request.owner,
             mode: request.mode,
@@ -170,7 +194,11 @@ impl LeaseTaker for Server {
     }
 
     fn leave(&self, lease: &Lease) {
-        self.lines.tell(Question::One(lease.thing(What::Leave)));
+        let leave = match lease.in_doubt.load(Ordering::Relaxed) {
+            true => lease.give(),
+            false => lease.thing(What::Leave),
+        };
+        self.lines.tell(Question::One(leave));
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Where the server is, and as whom users can be made there.
-const SERVER: &str = "LOCKWORK_REDIS_URL";
+pub(super) const SERVER: &str = "LOCKWORK_REDIS_URL";
 /// Where the nodes of a cluster are.
 const CLUSTER: &str = "LOCKWORK_REDIS_CLUSTER_URL";
 /// Where servers are of which a majority decides.
@@ -227,7 +227,7 @@ impl Harness for Corner {
 
     fn promises(&self, promise: Promise) -> bool {
         // Nobody stands in line at a quorum.
-        self.kind != Kind::Quorum || promise == Promise::WholeNames
+        self.kind != Kind::Quorum || matches!(promise, Promise::NameSpaces | Promise::WholeNames)
     }
 
     /// Each is several calls to several servers.

@@ -105,6 +105,7 @@ fn server(options: Arc<Options>) -> Arc<Server> {
         lines: Lines::new(None, Line::on_keeper(carrier)),
         hints: Hints::new(),
         prefix: options.prefix.clone(),
+        compat: options.compat,
         time: options.lease,
     })
 }

@@ -164,7 +164,7 @@ pub struct Lines<Q, A> {
 
 /// How long the near line is waited for by somebody whose caller went away: its runtime may have been
 /// left as well. Asking twice does no harm.
-const PATIENCE: Duration = Duration::from_millis(250);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What the server said.
 #[derive(Debug)]

@@ -29,8 +29,8 @@ pub trait LeaseTaker: LeaseServer {
         waits: bool,
     ) -> impl Future<Output = Result<Take, Failure>> + Send;
 
-    /// Notes that a question for this lease may still be on its way: its surrender has to see to it
-    /// that what comes late is refused.
+    /// Notes that a question for this lease may still be on its way: who surrenders or leaves it has to
+    /// see to it that what comes late is refused.
     fn doubt(&self, lease: &Self::Lease);
 
     /// Tells the server that nobody waits for this any more. Returns at once.
@@ -155,7 +155,11 @@ impl<S: LeaseTaker> Drop for Place<S> {
     fn drop(&mut self) {
         if *self.noted.get_mut() {
             let server = &self.keeper.0.server;
-            server.leave(&server.lease(&self.request));
+            let lease = server.lease(&self.request);
+            if *self.in_doubt.get_mut() {
+                server.doubt(&lease);
+            }
+            server.leave(&lease);
         }
     }
 }
