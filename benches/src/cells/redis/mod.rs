@@ -43,7 +43,7 @@ const ONE_TASK: Cell = Cell {
             and waiting for the answer each time.",
     figures: &[EACH],
     operations: 1_000,
-    most_rounds: None,
+    most_rounds: Some(10),
     subject: Side {
         label: "mutex.lock(), guard.release(); current-thread runtime",
         start: one::<Lockwork>,
@@ -182,7 +182,7 @@ const HANDOFF: Cell = Cell {
             is pending: from before that release() to that lock() returning.",
     figures: HANDED,
     operations: 200,
-    most_rounds: None,
+    most_rounds: Some(10),
     subject: Side {
         label: "mutex.lock() on a current-thread runtime, guard.release(); two cores",
         start: || served::between::<Lockwork>(&server::url()?, HANDED),
