@@ -5,6 +5,7 @@
 
 use lockwork_core::lock::{Error, ErrorKind, backend::line::Failure};
 use redis::{ErrorKind as Kind, RedisError, ServerErrorKind};
+use std::error::Error as _;
 
 /// What `error` means for whoever asked the server for something.
 pub(crate) fn refused(error: RedisError) -> Error {
@@ -31,20 +32,20 @@ fn meaning(error: &RedisError) -> (ErrorKind, &'static str) {
         }
         Kind::AuthenticationFailed => login(),
         Kind::RESP3NotSupported => too_old(),
-        Kind::InvalidClientConfig => (
-            ErrorKind::Invalid,
-            "the certificate, or the authority to trust, cannot be used: give PEM files",
-        ),
+        Kind::InvalidClientConfig => unusable_files(),
         Kind::MasterNameNotFoundBySentinel => (
             ErrorKind::Unavailable,
             "no sentinel knows a primary of this name that is up: check the name in the URL",
         ),
-        Kind::Io if of_tls(error) => (
-            ErrorKind::Denied,
-            "the certificate of the Redis server is not to be trusted: give the authority it comes \
-             from by sslrootcert, or the name it is made out to",
-        ),
-        Kind::Io => unreachable_server(),
+        Kind::Io if error.is_timeout() => silent(),
+        Kind::Io => of_tls(&error.to_string()).unwrap_or_else(|| match hung_up(error) {
+            true => (
+                ErrorKind::Unavailable,
+                "the Redis server hung up: check host and port, whether TLS is on, and whether it \
+                 runs",
+            ),
+            false => unreachable_server(),
+        }),
         Kind::Parse | Kind::UnexpectedReturnType => stranger(),
         Kind::ClusterConnectionNotFound => (
             ErrorKind::Unavailable,
@@ -55,10 +56,54 @@ fn meaning(error: &RedisError) -> (ErrorKind, &'static str) {
     }
 }
 
-/// Before the handshake is over, what is wrong with a certificate comes as an error of input.
-fn of_tls(error: &RedisError) -> bool {
-    let text = error.to_string();
-    text.contains("certificate") || text.contains("InvalidCertificate")
+/// Until the handshake is over, what is wrong with TLS comes as an error of input, and from a cluster
+/// as a text: so it is the words of rustls that tell.
+fn of_tls(text: &str) -> Option<(ErrorKind, &'static str)> {
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if has(&["invalid peer certificate"]) {
+        return Some((
+            ErrorKind::Denied,
+            "the certificate of the Redis server is not to be trusted: give the authority it comes \
+             from by sslrootcert, or the name it is made out to",
+        ));
+    }
+    let alert = has(&["received fatal alert"]);
+    if alert
+        && has(&[
+            "Certificate",
+            "UnknownCA",
+            "AccessDenied",
+            "HandshakeFailure",
+        ])
+    {
+        return Some((
+            ErrorKind::Denied,
+            "the Redis server wants a certificate of ours that it trusts: give it and its key by \
+             sslcert and sslkey",
+        ));
+    }
+    (alert || has(&["corrupt message", "unexpected message"])).then(stranger)
+}
+
+fn hung_up(error: &RedisError) -> bool {
+    error.is_connection_dropped() && !error.is_connection_refusal() && error.source().is_some()
+}
+
+pub(crate) const fn unusable_files() -> (ErrorKind, &'static str) {
+    (
+        ErrorKind::Invalid,
+        "the certificate, its key, or the authority to trust cannot be used: give PEM files that \
+         belong together",
+    )
+}
+
+/// What is wrong with files before anybody is connected to.
+pub(crate) fn unusable(error: RedisError) -> Error {
+    let (kind, message) = match error.kind() {
+        Kind::Io => unusable_files(),
+        _ => meaning(&error),
+    };
+    Error::new(kind, message).because(error)
 }
 
 const fn unreachable_server() -> (ErrorKind, &'static str) {
@@ -70,7 +115,7 @@ const fn unreachable_server() -> (ErrorKind, &'static str) {
 
 const fn stranger() -> (ErrorKind, &'static str) {
     (
-        ErrorKind::Unexpected,
+        ErrorKind::Unavailable,
         "what answers does not speak as Redis does: check host and port, and whether TLS is on",
     )
 }
@@ -188,9 +233,18 @@ pub(crate) fn contradiction() -> Error {
     Error::new(ErrorKind::Unexpected, message).transient(true)
 }
 
+const fn silent() -> (ErrorKind, &'static str) {
+    (
+        ErrorKind::Unavailable,
+        "the Redis server did not answer in time: check host and port, whether TLS is on, and \
+         whether it runs",
+    )
+}
+
 /// There was no answer in time.
 pub(crate) fn late() -> Error {
-    Error::new(ErrorKind::Unavailable, "Redis did not answer in time")
+    let (kind, message) = silent();
+    Error::new(kind, message)
 }
 
 /// Whether the server lacks the script.
