@@ -172,10 +172,7 @@ fn by_code(code: &str, detail: Option<&str>) -> (ErrorKind, &'static str) {
             ErrorKind::Unavailable,
             "the Redis server cannot write to its disk and takes no changes: see its log",
         ),
-        "MOVED" | "ASK" => (
-            ErrorKind::Invalid,
-            "this is a node of a Redis cluster: write redis+cluster:// in the URL",
-        ),
+        "MOVED" | "ASK" | "CROSSSLOT" => node(),
         "CLUSTERDOWN" => cluster(),
         "ERR" if says("unknown command") => too_old(),
         "ERR" if says("max number of clients") => (
@@ -187,11 +184,22 @@ fn by_code(code: &str, detail: Option<&str>) -> (ErrorKind, &'static str) {
             "there is no such database: the number after the / of the URL is too high",
         ),
         "ERR" if says("AUTH") => login(),
+        "ERR" if says("cluster support disabled") => (
+            ErrorKind::Invalid,
+            "this Redis server is no node of a cluster: write redis:// in the URL",
+        ),
         _ => (
             ErrorKind::Unexpected,
             "Redis answered with an error that lockwork does not know: report it",
         ),
     }
+}
+
+pub(crate) const fn node() -> (ErrorKind, &'static str) {
+    (
+        ErrorKind::Invalid,
+        "this is a node of a Redis cluster: write redis+cluster:// in the URL",
+    )
 }
 
 pub(crate) const fn replica() -> (ErrorKind, &'static str) {

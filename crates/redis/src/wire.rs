@@ -53,7 +53,7 @@ impl Wire {
             Err(error) if error.is_unrecoverable_error() => return Err(refused(error)),
             _ => {}
         }
-        About::of(&mut wire).await?.check()?;
+        About::of(&mut wire).await?.check(&options.deployment)?;
         if let Some(listens) = listens {
             let subscribed = match &mut wire {
                 Self::One(connection) => connection.subscribe(&listens.channel).await,
