@@ -161,6 +161,10 @@ local function owner_in(record)
   return string.sub(record, 1, 32)
 end
 
+local function is_record(record)
+  return string.byte(record, 33) == 32 and string.find(record, '^%x+ %d+ %d+ ') == 1
+end
+
 local function token_in(record)
   return tonumber(string.match(record, '^%x+ (%d+)'))
 end
@@ -183,7 +187,7 @@ function mutex.take(key, owner, mode, lease, of, waits)
     end
     local rest = call('PTTL', key)
     -- Nothing of ours lasts for ever.
-    if rest == -1 then return FAILED, FOREIGN end
+    if rest == -1 or not is_record(record) then return FAILED, FOREIGN end
     return refuse(key, waiting(packed), owner, mode, of, waits, rest)
   end
   local queue = waiting(packed)
@@ -221,6 +225,8 @@ function mutex.give(key, owner)
 end
 
 function mutex.clear(key)
+  local record = call('GET', key)
+  if record and not is_record(record) then error(FOREIGN) end
   local count = call('DEL', key)
   local queue = waiting(call('GET', key .. ':q'))
   wake(key, queue, mutex_room(true))
@@ -243,7 +249,10 @@ local rwlock = {}
 local function holding(key)
   local packed, live = call('GET', key), {}
   if not packed then return live end
-  for _, holder in ipairs(cmsgpack.unpack(packed)) do
+  local fine, holders = pcall(cmsgpack.unpack, packed)
+  if not fine or type(holders) ~= 'table' or #holders == 0 then error(FOREIGN) end
+  for _, holder in ipairs(holders) do
+    if type(holder) ~= 'table' or type(holder[3]) ~= 'number' then error(FOREIGN) end
     if holder[3] > now then live[#live + 1] = holder end
   end
   return live
