@@ -174,6 +174,8 @@ fn by_code(code: &str, detail: Option<&str>) -> (ErrorKind, &'static str) {
         ),
         "MOVED" | "ASK" | "CROSSSLOT" => node(),
         "CLUSTERDOWN" => cluster(),
+        // Of a command inside of the script.
+        "ERR" if says("The user executing the script") => by_code("NOPERM", None),
         "ERR" if says("unknown command") => too_old(),
         "ERR" if says("max number of clients") => (
             ErrorKind::Unavailable,
