@@ -18,6 +18,8 @@ pub(crate) fn failure(error: RedisError) -> Failure {
     // An answer with an error says that the script did not run: what goes wrong inside of it is
     // part of its own answer.
     match error.kind() {
+        // The address may lead to another server by now: what is open is not used again.
+        Kind::Server(ServerErrorKind::ReadOnly) => Failure::Unknown(refused(error)),
         Kind::Server(_) | Kind::Extension | Kind::AuthenticationFailed => {
             Failure::NotDone(refused(error))
         }
@@ -229,11 +231,16 @@ pub(crate) fn of_thing(text: &str) -> Error {
         _ if text.contains("cmsgpack") || text.contains("Bad data format") => foreign(),
         _ if text.contains("WRONGTYPE") => foreign(),
         _ if text.contains("OOM command") => by_code("OOM", None),
-        _ if text.contains("READONLY") => replica(),
+        _ if is_of_replica(text) => replica(),
         _ if text.contains("NOPERM") || text.contains("ACL") => by_code("NOPERM", None),
         _ => by_code(code, Some(detail)),
     };
     Error::new(kind, message).because(text.to_owned())
+}
+
+/// Whether the script was stopped because the server is a replica by now.
+pub(crate) fn is_of_replica(text: &str) -> bool {
+    text.contains("READONLY")
 }
 
 /// The server answered something else than was asked.
