@@ -34,6 +34,12 @@ fn meaning(error: &RedisError) -> (ErrorKind, &'static str) {
         }
         Kind::AuthenticationFailed => login(),
         Kind::RESP3NotSupported => too_old(),
+        // The driver's own words; of files it says nothing like it.
+        Kind::InvalidClientConfig if error.to_string().to_lowercase().contains("sentinel") => (
+            ErrorKind::Invalid,
+            "this is no sentinel but a Redis server: write redis:// in the URL, or the port of a \
+             sentinel",
+        ),
         Kind::InvalidClientConfig => unusable_files(),
         Kind::MasterNameNotFoundBySentinel => (
             ErrorKind::Unavailable,
