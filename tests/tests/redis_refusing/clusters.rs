@@ -1,7 +1,7 @@
 //! A node of a cluster taken for a server, and a server taken for a node.
 
 use crate::{CANARY, asking, canary, refusal, shared};
-use lockwork::ErrorKind::{Denied, Invalid, Unavailable};
+use lockwork::ErrorKind::{Invalid, Unavailable};
 use lockwork_servers::{Redis, RedisCluster};
 
 /// One who may do everything on this node but ask what it is.
@@ -68,11 +68,4 @@ async fn a_server_that_is_no_node_is_named_as_such() {
     let port = shared().port();
     let url = format!("redis+cluster://admin:{CANARY}@127.0.0.1:{port}");
     refusal::expect(&url, Invalid, "write redis://").await;
-}
-
-#[tokio::test]
-async fn a_server_that_is_no_sentinel_is_named_as_such() {
-    let port = shared().port();
-    let url = format!("redis+sentinel://admin:{CANARY}@127.0.0.1:{port}/name");
-    refusal::expect(&url, Denied, "").await;
 }

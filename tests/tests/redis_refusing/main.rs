@@ -22,6 +22,7 @@ mod options;
 mod refusal;
 mod replicas;
 mod rights;
+mod sentinels;
 mod silence;
 mod strangers;
 mod using;
