@@ -21,7 +21,7 @@ impl Account {
     /// Ours, or that of `nobody`.
     pub fn for_servers() -> Outcome<Self> {
         if !is_root() {
-            return Ok(Self { other: None });
+            return Ok(Self::ours());
         }
         let accounts = fs::read_to_string("/etc/passwd")
             .map_err(|error| unusable(Path::new("/etc/passwd"), &error))?;
@@ -33,6 +33,11 @@ impl Account {
         Ok(Self {
             other: Some(nobody),
         })
+    }
+
+    /// Our own, for servers that run as anybody.
+    pub fn ours() -> Self {
+        Self { other: None }
     }
 
     /// A program run by the account. It has no standard input.

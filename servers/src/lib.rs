@@ -3,11 +3,13 @@
 //!
 //! `cargo xtask up` runs servers that stay, one of each. A test that kills,
 //! freezes or fills its server starts one of its own, which ends with the
-//! test: [`Postgres`], [`PgBouncer`], and [`Namespace`] for clients that vanish. What both need is written once, below
-//! them. Nothing here knows lockwork.
+//! test: [`Postgres`], [`PgBouncer`], [`Redis`], [`RedisCluster`] and
+//! [`Sentinel`], and [`Namespace`] for clients that vanish. What both need is
+//! written once, below them. Nothing here knows lockwork.
 #![cfg(unix)]
 
 pub mod account;
+mod freezing;
 pub mod health;
 mod home;
 pub mod login;
@@ -18,6 +20,7 @@ pub mod postgres;
 mod problem;
 pub mod process;
 pub mod programs;
+pub mod redis;
 pub mod run;
 pub mod server;
 pub mod site;
@@ -26,3 +29,4 @@ pub use namespace::Namespace;
 pub use pgbouncer::{PgBouncer, PoolMode};
 pub use postgres::{Postgres, Settings};
 pub use problem::{Outcome, Problem};
+pub use redis::{Clock, Redis, RedisCluster, RedisSettings, Sentinel};

@@ -27,6 +27,15 @@ pub fn get(name: &str) -> Outcome<PathBuf> {
     })
 }
 
+/// The same, for whoever may have to install it by hand.
+pub(crate) fn get_from(name: &str, package: &str) -> Outcome<PathBuf> {
+    find(name).ok_or_else(|| {
+        Problem::new(format!(
+            "The program `{name}` is not installed; `cargo xtask up` installs it or says how. In Debian it is in the package `{package}`."
+        ))
+    })
+}
+
 fn debian_directories(home: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(home).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());

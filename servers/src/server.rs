@@ -44,6 +44,16 @@ pub fn start(kind: &Kind, site: &Site, command: Command) -> Outcome<Process> {
 
 /// The same for who waits for its end as well.
 pub(crate) fn start_child(kind: &Kind, site: &Site, command: Command) -> Outcome<(Child, Process)> {
+    start_child_until(kind, site, command, || (kind.ready)(site.port))
+}
+
+/// The same for a server that is asked in another way whether it is ready.
+pub(crate) fn start_child_until(
+    kind: &Kind,
+    site: &Site,
+    command: Command,
+    ready: impl Fn() -> bool,
+) -> Outcome<(Child, Process)> {
     let mut command = with_log(site, command)?;
     let mut child = command.spawn().map_err(|error| {
         Problem::new(format!(
@@ -51,7 +61,7 @@ pub(crate) fn start_child(kind: &Kind, site: &Site, command: Command) -> Outcome
             kind.program
         ))
     })?;
-    let process = wait_until_ready(kind, site, &mut child)?;
+    let process = wait_until_ready(kind, site, &mut child, ready)?;
     Ok((child, process))
 }
 
@@ -69,11 +79,16 @@ fn with_log(site: &Site, mut command: Command) -> Outcome<Command> {
     Ok(command)
 }
 
-fn wait_until_ready(kind: &Kind, site: &Site, child: &mut Child) -> Outcome<Process> {
+fn wait_until_ready(
+    kind: &Kind,
+    site: &Site,
+    child: &mut Child,
+    ready: impl Fn() -> bool,
+) -> Outcome<Process> {
     let deadline = Instant::now() + READY;
     while Instant::now() < deadline {
         // Asked in this order: a stranger may be ready on a port that ours did not get.
-        let ready = (kind.ready)(site.port);
+        let ready = ready();
         if !matches!(child.try_wait(), Ok(None)) {
             return Err(gave_up(kind, site, "ended at once"));
         }

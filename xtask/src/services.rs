@@ -26,7 +26,7 @@ pub(crate) type Variable = (&'static str, String);
 
 /// Starts the services named, or all, and says how to reach them.
 pub(crate) fn up(repo: &Repo, names: &[String]) -> Outcome {
-    let all: Vec<&str> = list::SERVICES.iter().map(|service| service.name).collect();
+    let all = list::groups();
     let named: Vec<&str> = names.iter().map(String::as_str).collect();
     let wanted = if named.is_empty() { all } else { named };
     for (variable, url) in environment(repo, &wanted)? {
@@ -89,7 +89,8 @@ pub(crate) fn environment(repo: &Repo, names: &[&str]) -> Outcome<Vec<Variable>>
     }
     let variable = |service: &Service| Some((service.variable, state.url(service)?));
     let reached = given.into_iter().chain(ours);
-    Ok(reached.filter_map(variable).collect())
+    let spoken_for = reached.filter(|service| list::is_first(service));
+    Ok(spoken_for.filter_map(variable).collect())
 }
 
 /// Installs the programs of what is named, and what else tests call, where
@@ -105,9 +106,22 @@ pub(crate) fn install(repo: &Repo, names: &[&str]) -> Outcome {
 /// What was started one way is not started a second time the other way.
 fn start(repo: &Repo, state: &mut State, services: &[&'static Service]) -> Outcome {
     if !state.in_processes() && compose::has_engine(repo) {
-        return compose::up(repo, state, services);
+        compose::up(repo, state, services)?;
+    } else {
+        native::up(repo, state, services)?;
     }
-    native::up(repo, state, services)
+    join(state, services)
+}
+
+/// Makes one of each group that is more than its parts.
+fn join(state: &State, services: &[&'static Service]) -> Outcome {
+    for service in services.iter().filter(|service| list::is_first(service)) {
+        let ports = state.ports(service);
+        if let (Some(join), Some(ports)) = (service.join, ports) {
+            join(&ports)?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

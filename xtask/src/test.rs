@@ -18,7 +18,13 @@ const ALWAYS_THERE: &str = "memory,memory+trace,memory+retry,memory+prefix,memor
 
 /// The services, by the names in `services/list.rs`, that are brought up for
 /// the tests.
-const NEEDED: &[&str] = &["postgres", "pgbouncer"];
+const NEEDED: &[&str] = &[
+    "postgres",
+    "pgbouncer",
+    "redis",
+    "redis-quorum",
+    "redis-cluster",
+];
 
 /// Runs every test; `args` go to `cargo test`.
 pub(crate) fn test(repo: &Repo, args: &[String]) -> Outcome {

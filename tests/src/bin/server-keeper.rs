@@ -1,16 +1,37 @@
-//! A process that starts a PostgreSQL server, freezes it, says where it is, and waits to be killed.
+//! A process that starts a PostgreSQL server, or a Redis if told so, freezes it, says where it is,
+//! and waits to be killed.
 
 #[cfg(unix)]
 fn main() {
-    use lockwork_servers::{Postgres, Settings};
     use std::io::Read;
+
+    let redis = std::env::args().any(|word| word == "redis");
+    let server = if redis { redis_server() } else { postgres() };
+    // Until whoever started this is gone as well.
+    let _ = std::io::stdin().read(&mut [0]);
+    drop(server);
+}
+
+#[cfg(unix)]
+fn postgres() -> Box<dyn std::any::Any> {
+    use lockwork_servers::{Postgres, Settings};
 
     let server = Postgres::start(Settings::new()).expect("a server");
     server.freeze().expect("a server that can be frozen");
     let pid = server.pid().expect("a server that runs");
     println!("kept {pid} {}", server.data().display());
-    // Until whoever started this is gone as well.
-    let _ = std::io::stdin().read(&mut [0]);
+    Box::new(server)
+}
+
+#[cfg(unix)]
+fn redis_server() -> Box<dyn std::any::Any> {
+    use lockwork_servers::{Redis, RedisSettings};
+
+    let server = Redis::start(RedisSettings::new()).expect("a server");
+    server.freeze().expect("a server that can be frozen");
+    let pid = server.pid().expect("a server that runs");
+    println!("kept {pid} {}", server.data().display());
+    Box::new(server)
 }
 
 #[cfg(not(unix))]

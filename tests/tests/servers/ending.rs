@@ -20,7 +20,17 @@ fn nothing_of_a_dropped_server_stays() {
 
 #[test]
 fn a_server_ends_with_the_process_that_started_it_even_frozen() {
+    ends_with_its_keeper("postgres");
+}
+
+#[test]
+fn a_redis_ends_with_the_process_that_started_it_even_frozen() {
+    ends_with_its_keeper("redis");
+}
+
+fn ends_with_its_keeper(server: &str) {
     let mut other = Command::new(env!("CARGO_BIN_EXE_server-keeper"))
+        .arg(server)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

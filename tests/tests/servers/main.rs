@@ -8,6 +8,7 @@ mod bouncer;
 mod ending;
 mod postgres;
 mod proxy;
+mod redis;
 mod tls;
 
 use lockwork_servers::{Postgres, Settings};

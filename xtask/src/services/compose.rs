@@ -36,20 +36,21 @@ pub(crate) fn has_engine(repo: &Repo) -> bool {
 pub(crate) fn up(repo: &Repo, state: &mut State, services: &[&Service]) -> Outcome {
     let mut up = docker(repo);
     up.args(["up", "--detach", "--wait"])
-        .args(services.iter().map(|service| service.name))
+        .args(containers(services))
         .stdout(std::io::stderr());
     progress::step("docker compose up", UP, || run::finish_within(&mut up, UP))?;
     for service in services {
         let port = port(repo, service)?;
-        let url = (service.url)(port);
-        let record = Record {
-            url,
-            port,
-            native: None,
-        };
-        state.set(service, record)?;
+        state.set(service, Record { port, native: None })?;
     }
     Ok(())
+}
+
+/// A container may have several services in it; they are next to each other.
+fn containers(services: &[&Service]) -> Vec<&'static str> {
+    let mut names: Vec<&str> = services.iter().map(|service| service.container).collect();
+    names.dedup();
+    names
 }
 
 /// Stops the services and removes what they stored.
@@ -64,7 +65,7 @@ pub(crate) fn down(repo: &Repo) -> Outcome {
 
 fn port(repo: &Repo, service: &Service) -> Outcome<u16> {
     let mut ask = docker(repo);
-    ask.args(["port", service.name, &service.inside.to_string()]);
+    ask.args(["port", service.container, &service.inside.to_string()]);
     let answer = run::output_within(&mut ask, QUESTION)?;
     parse_port(&answer).ok_or_else(|| {
         Failure::failed(format!(

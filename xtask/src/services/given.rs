@@ -14,22 +14,26 @@ pub(crate) fn choose(service: &Service, set: String, ours: Option<&str>) -> Opti
         return None;
     }
     match made_here(service, &set) {
-        Some(port) if !(service.kind.ready)(port) => None,
+        Some(ports) if !ports.iter().all(|port| (service.kind.ready)(*port)) => None,
         _ => Some(set),
     }
 }
 
-/// The port in an address like those that `up` prints, another checkout's too.
-fn made_here(service: &Service, url: &str) -> Option<u16> {
-    let (_, tail) = url.rsplit_once(':')?;
-    let digits = tail.split(|c: char| !c.is_ascii_digit()).next()?;
-    let port = digits.parse().ok()?;
-    ((service.url)(port) == url).then_some(port)
+/// The ports in an address like those that `up` prints, another checkout's too.
+fn made_here(service: &Service, url: &str) -> Option<Vec<u16>> {
+    let digits = |tail: &str| {
+        tail.split(|c: char| !c.is_ascii_digit())
+            .next()?
+            .parse()
+            .ok()
+    };
+    let ports: Vec<u16> = url.split(':').filter_map(digits).collect();
+    ((service.url)(&ports) == url).then_some(ports)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::list::SERVICES;
+    use super::super::list::{SERVICES, group};
     use super::*;
 
     fn given(set: &str, ours: Option<&str>) -> Option<String> {
@@ -50,8 +54,17 @@ mod tests {
     }
 
     #[test]
+    fn all_ports_of_an_address_are_found() {
+        for service in SERVICES {
+            let ports: Vec<u16> = (20_001..).take(group(service).count()).collect();
+            let url = (service.url)(&ports);
+            assert_eq!(made_here(service, &url), Some(ports));
+        }
+    }
+
+    #[test]
     fn an_address_that_up_once_printed_is_stale_when_nobody_answers() {
         // Nobody listens on the port of tcpmux.
-        assert_eq!(given(&(SERVICES[0].url)(1), None), None);
+        assert_eq!(given(&(SERVICES[0].url)(&[1]), None), None);
     }
 }

@@ -5,24 +5,31 @@ use std::process::Command;
 
 use lockwork_servers::server::Kind;
 use lockwork_servers::site::Site;
-use lockwork_servers::{login, pgbouncer::setup as bouncer, postgres::setup as server};
+use lockwork_servers::{pgbouncer::setup as bouncer, postgres::setup as server};
 
 use crate::outcome::{Failure, Outcome};
 
-use super::native::{pgbouncer, postgres};
+use super::native::{pgbouncer, postgres, redis};
+use super::url;
 
 /// One service: what both ways of running it have in common, and how it is
-/// run as a plain process. Its name is also its name in docker-compose.yml.
+/// run as a plain process.
+#[derive(Clone, Copy)]
 pub(crate) struct Service {
     pub(crate) name: &'static str,
-    /// Where tests look for its address.
+    /// Those that make sense together only, and have one address: the operator
+    /// names them by it too.
+    pub(crate) group: &'static str,
+    /// Its name in docker-compose.yml.
+    pub(crate) container: &'static str,
+    /// Where tests look for the address of the group.
     pub(crate) variable: &'static str,
-    /// The service that must run before it.
+    /// The service, alone in its group, that must run before it.
     pub(crate) needs: Option<&'static str>,
     /// The port it listens on in its container.
     pub(crate) inside: u16,
-    /// Its address, by its port on this machine.
-    pub(crate) url: fn(u16) -> String,
+    /// The address of the group, by its ports on this machine.
+    pub(crate) url: fn(&[u16]) -> String,
     /// The Debian package that has its program.
     pub(crate) package: &'static str,
     /// Its program, and how that is asked and ended.
@@ -32,39 +39,72 @@ pub(crate) struct Service {
     pub(crate) prepare: fn(&Site, Option<u16>) -> Outcome<bool>,
     /// What starts it in the foreground, once nothing of it runs any more.
     pub(crate) command: fn(&Site) -> Outcome<Command>,
+    /// Makes one of the group, by its ports, once all of it runs.
+    pub(crate) join: Option<fn(&[u16]) -> Outcome>,
 }
 
 /// All services, each after the one it needs.
 pub(crate) const SERVICES: &[Service] = &[
     Service {
         name: "postgres",
+        group: "postgres",
+        container: "postgres",
         variable: "LOCKWORK_POSTGRES_URL",
         needs: None,
         inside: 5432,
-        url: login::url,
+        url: url::postgres,
         package: "postgresql",
         kind: server::KIND,
         prepare: postgres::prepare,
         command: postgres::command,
+        join: None,
     },
     Service {
         name: "pgbouncer",
+        group: "pgbouncer",
+        container: "pgbouncer",
         variable: "LOCKWORK_PGBOUNCER_URL",
         needs: Some("postgres"),
         inside: 5432,
-        url: login::url,
+        url: url::postgres,
         package: "pgbouncer",
         kind: bouncer::KIND,
         prepare: pgbouncer::prepare,
         command: pgbouncer::command,
+        join: None,
     },
+    redis::ALONE,
+    redis::QUORUM[0],
+    redis::QUORUM[1],
+    redis::QUORUM[2],
+    redis::CLUSTER[0],
+    redis::CLUSTER[1],
+    redis::CLUSTER[2],
+    redis::PRIMARY,
+    redis::REPLICA,
 ];
 
-/// The services named, with those they need, in the order of the table.
+/// The group of a service, in the order of the table.
+pub(crate) fn group(service: &Service) -> impl Iterator<Item = &'static Service> {
+    let name = service.group;
+    SERVICES.iter().filter(move |other| other.group == name)
+}
+
+/// Whether it is the one that speaks for its group.
+pub(crate) fn is_first(service: &Service) -> bool {
+    group(service).next().map(|first| first.name) == Some(service.name)
+}
+
+/// The names of all groups, in the order of the table.
+pub(crate) fn groups() -> Vec<&'static str> {
+    let first = SERVICES.iter().filter(|service| is_first(service));
+    first.map(|service| service.group).collect()
+}
+
+/// The groups named, with those they need, in the order of the table.
 pub(crate) fn choose(names: &[&str]) -> Outcome<Vec<&'static Service>> {
-    let known = |name: &&&str| SERVICES.iter().any(|service| service.name == **name);
-    if let Some(unknown) = names.iter().find(|name| !known(name)) {
-        let known: Vec<&str> = SERVICES.iter().map(|service| service.name).collect();
+    let known = groups();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
         return Err(Failure::usage(format!(
             "There is no service `{unknown}`; the services are {}.",
             known.join(", ")
@@ -72,11 +112,11 @@ pub(crate) fn choose(names: &[&str]) -> Outcome<Vec<&'static Service>> {
     }
     let mut wanted = names.to_vec();
     for service in SERVICES.iter().rev() {
-        if wanted.contains(&service.name) {
+        if wanted.contains(&service.group) {
             wanted.extend(service.needs);
         }
     }
-    let chosen = |service: &&Service| wanted.contains(&service.name);
+    let chosen = |service: &&Service| wanted.contains(&service.group);
     Ok(SERVICES.iter().filter(chosen).collect())
 }
 
@@ -122,6 +162,12 @@ mod tests {
     }
 
     #[test]
+    fn what_makes_sense_together_only_is_chosen_together() {
+        let quorum = ["redis-quorum-1", "redis-quorum-2", "redis-quorum-3"];
+        assert_eq!(names(&choose(&["redis-quorum"]).unwrap()), quorum);
+    }
+
+    #[test]
     fn an_unknown_service_is_a_usage_failure() {
         let failure = choose(&["oracle"]).err().unwrap();
         assert!(matches!(failure, Failure::Usage(_)));
@@ -139,7 +185,7 @@ mod tests {
     fn docker_compose_knows_every_service() {
         let file = include_str!("../../../docker-compose.yml");
         for service in SERVICES {
-            assert!(file.contains(&format!("\n  {}:\n", service.name)));
+            assert!(file.contains(&format!("\n  {}:\n", service.container)));
         }
     }
 }

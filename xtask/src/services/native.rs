@@ -6,6 +6,7 @@
 pub(crate) mod install;
 pub(crate) mod pgbouncer;
 pub(crate) mod postgres;
+pub(crate) mod redis;
 
 use std::fs;
 use std::path::PathBuf;
@@ -131,7 +132,6 @@ fn remembered(state: &State, service: &Service) -> Option<PathBuf> {
 
 fn note(state: &mut State, service: &Service, site: &Site, process: Option<Process>) -> Outcome {
     let record = Record {
-        url: (service.url)(site.port),
         port: site.port,
         native: Some(Native {
             directory: site.directory.clone(),

@@ -11,7 +11,6 @@ use lockwork_servers::process::Process;
 /// One service that was started.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Record {
-    pub(crate) url: String,
     pub(crate) port: u16,
     /// None when Docker runs it.
     pub(crate) native: Option<Native>,
@@ -31,7 +30,6 @@ impl Record {
         let native = self.native.as_ref();
         let process = native.and_then(|native| native.process.as_ref());
         json!({
-            "url": self.url,
             "port": self.port,
             "directory": native.map(|native| native.directory.to_string_lossy()),
             "pid": process.map(|process| process.pid),
@@ -42,7 +40,6 @@ impl Record {
     /// What stands in the file, if it is a record.
     pub(crate) fn from_json(value: &Value) -> Option<Self> {
         Some(Self {
-            url: value["url"].as_str()?.to_owned(),
             port: u16::try_from(value["port"].as_u64()?).ok()?,
             native: value["directory"].as_str().map(|directory| Native {
                 directory: PathBuf::from(directory),
@@ -65,7 +62,6 @@ mod tests {
 
     fn record(native: Option<Native>) -> Record {
         Record {
-            url: "postgres://u:p@127.0.0.1:20001/db".to_owned(),
             port: 20001,
             native,
         }
@@ -90,8 +86,8 @@ mod tests {
     fn what_is_no_record_is_none() {
         for broken in [
             json!(null),
-            json!({"url": "x"}),
-            json!({"url": "x", "port": 70000}),
+            json!({"directory": "x"}),
+            json!({"port": 70000}),
         ] {
             assert_eq!(Record::from_json(&broken), None);
         }

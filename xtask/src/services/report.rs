@@ -58,7 +58,7 @@ fn is_dead(record: &Record) -> bool {
 /// Prints every service.
 pub(crate) fn print(state: &State, as_json: bool) {
     if !as_json {
-        println!("{:<11}{:<9}{:<9}url", "service", "health", "pid");
+        println!("{:<17}{:<9}{:<9}url", "service", "health", "pid");
     }
     for service in SERVICES {
         let health = Health::of(state, service);
@@ -98,5 +98,5 @@ fn row(state: &State, service: &Service, health: Health) -> String {
     let url = state
         .url(service)
         .map_or_else(|| "-".to_owned(), |url| url::masked(&url));
-    format!("{:<11}{word}{pid:<9}{url}", service.name)
+    format!("{:<17}{word}{pid:<9}{url}", service.name)
 }

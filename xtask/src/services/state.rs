@@ -15,7 +15,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::repo::Repo;
 
 use super::given;
-use super::list::Service;
+use super::list::{self, Service};
 use super::record::Record;
 
 /// How long to wait for another `up` or `down`, which may be installing.
@@ -67,6 +67,13 @@ impl State {
         self.records.get(name).map(|record| record.port)
     }
 
+    /// The ports of the group of a service, once all of it was started.
+    pub(crate) fn ports(&self, service: &Service) -> Option<Vec<u16>> {
+        list::group(service)
+            .map(|member| self.port(member.name))
+            .collect()
+    }
+
     /// Whether Docker runs any of them.
     pub(crate) fn in_compose(&self) -> bool {
         self.records.values().any(|record| record.native.is_none())
@@ -80,14 +87,22 @@ impl State {
     /// The address of a server that was not started here, if the environment
     /// names one.
     pub(crate) fn given(&self, service: &Service) -> Option<String> {
-        let ours = self.get(service).map(|record| record.url.as_str());
-        given::choose(service, std::env::var(service.variable).ok()?, ours)
+        let ours = self.started(service);
+        given::choose(
+            service,
+            std::env::var(service.variable).ok()?,
+            ours.as_deref(),
+        )
     }
 
     /// Where tests find the service.
     pub(crate) fn url(&self, service: &Service) -> Option<String> {
-        let started = || self.get(service).map(|record| record.url.clone());
-        self.given(service).or_else(started)
+        self.given(service).or_else(|| self.started(service))
+    }
+
+    /// The address of what was started here.
+    fn started(&self, service: &Service) -> Option<String> {
+        self.ports(service).map(|ports| (service.url)(&ports))
     }
 
     /// Remembers a service, at once and on disk.
@@ -155,7 +170,6 @@ mod tests {
     #[test]
     fn records_read_back_are_the_ones_written() {
         let record = Record {
-            url: "postgres://127.0.0.1:20001".to_owned(),
             port: 20001,
             native: None,
         };

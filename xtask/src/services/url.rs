@@ -1,4 +1,27 @@
-//! How the address of a service is shown to people: without its password.
+//! The addresses of services by their ports, and how they are shown to people:
+//! without a password.
+
+use lockwork_servers::{login, redis::setup as servers};
+
+/// PostgreSQL, or what speaks like it.
+pub(crate) fn postgres(ports: &[u16]) -> String {
+    login::url(first(ports))
+}
+
+/// A Redis, for the user who may do the least.
+pub(crate) fn redis(ports: &[u16]) -> String {
+    servers::url(first(ports))
+}
+
+/// A Redis for everybody.
+pub(crate) fn open_redis(ports: &[u16]) -> String {
+    format!("redis://127.0.0.1:{}", first(ports))
+}
+
+/// There is one, where a group is one service.
+fn first(ports: &[u16]) -> u16 {
+    ports.first().copied().unwrap_or_default()
+}
 
 /// The address with `***` for every password in it. An address may come from
 /// the environment, so a password with a stray `/` or `@` is hidden as well.
@@ -70,5 +93,10 @@ mod tests {
         assert!(file.contains(&format!("POSTGRES_PASSWORD: {PASSWORD}\n")));
         assert!(file.contains(&format!("DB_USER: {USER}\n")));
         assert!(file.contains(&format!("DB_PASSWORD: {PASSWORD}\n")));
+        let line = servers::least_user();
+        let words = line.split(' ');
+        let words: Vec<String> = words.map(|word| format!("\"{word}\"")).collect();
+        let file = file.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(file.contains(&words.join(", ")), "{line}");
     }
 }

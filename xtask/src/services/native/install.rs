@@ -21,8 +21,9 @@ const LIMIT: Duration = Duration::from_secs(1500);
 /// A program and the Debian package that has it.
 type Needed = (&'static str, &'static str);
 
-/// What tests call besides the programs of the services: the networks they cut.
-const FOR_TESTS: &[Needed] = &[("ip", "iproute2")];
+/// What tests call besides the programs of the services: the networks they
+/// cut, and the clocks they turn.
+const FOR_TESTS: &[Needed] = &[("ip", "iproute2"), ("faketime", "faketime")];
 
 /// Installs what the services need and this machine does not have.
 pub(crate) fn missing(repo: &Repo, services: &[&Service]) -> Outcome {
@@ -61,7 +62,10 @@ fn lacking(needed: &[Needed]) -> Vec<&'static str> {
     let lacking = needed
         .iter()
         .filter(|(program, _)| programs::find(program).is_none());
-    lacking.map(|(_, package)| *package).collect()
+    let mut packages: Vec<&str> = lacking.map(|(_, package)| *package).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    packages
 }
 
 /// A command that runs the program named next as root, when there is apt-get

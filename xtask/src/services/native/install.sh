@@ -40,5 +40,7 @@ apt install --no-install-recommends "$@" || {
 
 for package in "$@"; do
     # PostgreSQL without a cluster starts nothing.
-    if [ "$package" = pgbouncer ]; then update-rc.d pgbouncer disable; fi
+    case "$package" in
+    pgbouncer | redis-server) update-rc.d "$package" disable ;;
+    esac
 done
