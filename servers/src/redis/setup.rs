@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::login::{PASSWORD, USER};
 use crate::port;
 use crate::problem::Outcome;
 use crate::programs;
@@ -37,16 +36,6 @@ pub(super) const VALKEY: Kind = Kind {
     quit: Signal::TERM,
 };
 
-/// What a client of lockwork may do at the least, and what `up` lets its user
-/// do at the most: as in an ACL, without the name and the password. `CLIENT
-/// SETINFO` is not in it: Redis 7.0 has no such command and refuses an ACL that
-/// names it, and clients must do without it anyway.
-pub const LEAST_RIGHTS: &str = "~lockwork:* &lockwork:* +eval +evalsha +hello +auth +ping \
-    +subscribe +unsubscribe +publish +client|setname +client|id +time \
-    +hget +hset +hmget +hdel +hgetall +hlen +hexists +exists +get +set +del +pexpire +pttl \
-    +zadd +zrem +zcard +zscore +zrange +zrangebyscore +zremrangebyscore \
-    +sadd +srem +scard +sismember +info +role +cluster";
-
 /// What differs from a server out of the box.
 const SETTINGS: &[(&str, &str)] = &[
     ("bind", "127.0.0.1"),
@@ -58,14 +47,10 @@ const SETTINGS: &[(&str, &str)] = &[
     ("shutdown-timeout", "0"),
 ];
 
-/// The user of `up`, who may do the least: what follows `user` in an ACL.
-pub fn least_user() -> String {
-    format!("{USER} on >{PASSWORD} {LEAST_RIGHTS}")
-}
-
-/// The address of the server of `up`, with the user who may do the least.
+/// The address of the server of `up`, where everybody may do everything: tests
+/// make users of their own.
 pub fn url(port: u16) -> String {
-    format!("redis://{USER}:{PASSWORD}@127.0.0.1:{port}")
+    format!("redis://127.0.0.1:{port}")
 }
 
 /// The addresses of several servers of which a majority decides.

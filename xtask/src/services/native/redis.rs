@@ -21,7 +21,7 @@ pub(crate) const ALONE: Service = Service {
     url: url::redis,
     package: "redis-server",
     kind: setup::KIND,
-    prepare: alone,
+    prepare: plain,
     command: |site| Ok(setup::command(site)?),
     join: None,
 };
@@ -87,12 +87,6 @@ const fn node(name: &'static str, inside: u16) -> Service {
         join: Some(join),
         ..ALONE
     }
-}
-
-/// Beside its user, everybody may do everything: tests look what is there.
-fn alone(site: &Site, _: Option<u16>) -> Outcome<bool> {
-    let user = setup::setting("user", &setup::least_user());
-    Ok(setup::configure(site, &[user])?)
 }
 
 fn plain(site: &Site, _: Option<u16>) -> Outcome<bool> {
