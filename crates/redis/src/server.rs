@@ -55,6 +55,15 @@ pub struct Lease {
 }
 
 impl Lease {
+    /// Gives it back, and has what is still on the way refused.
+    fn give(&self) -> Thing {
+        let mut give = self.thing(What::Give);
+        if self.in_doubt.load(Ordering::Relaxed) {
+            give.buried = BURIED;
+        }
+        give
+    }
+
     pub(crate) fn thing(&self, what: What) -> Thing {
         Thing {
             what,
@@ -99,11 +108,8 @@ impl LeaseServer for Server {
     }
 
     async fn surrender(&self, lease: Arc<Lease>) -> Result<()> {
-        let mut give = lease.thing(What::Give);
-        if lease.in_doubt.load(Ordering::Relaxed) {
-            give.buried = BURIED;
-        }
-        self.ask(give).await.map(drop).map_err(Error::from)
+        let given = self.ask(lease.give()).await;
+        given.map(drop).map_err(Error::from)
     }
 
     async fn upgrade(&self, lease: Arc<Lease>) -> Result<Upgrade> {
@@ -170,7 +176,11 @@ impl LeaseTaker for Server {
     }
 
     fn leave(&self, lease: &Lease) {
-        self.lines.tell(Question::One(lease.thing(What::Leave)));
+        let left = match lease.in_doubt.load(Ordering::Relaxed) {
+            true => lease.give(),
+            false => lease.thing(What::Leave),
+        };
+        self.lines.tell(Question::One(left));
     }
 }
 

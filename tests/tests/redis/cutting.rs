@@ -54,10 +54,11 @@ async fn who_waits_is_told_by_the_connection_that_came_after() {
         let waiting = wait_for(&there, "x");
         until_waiting(&here, "x", 1).await;
         kill_all(&server);
-        until(SOON, "all are back", || {
-            crate::connections(&server).len() >= 4
-        })
-        .await;
+        let listeners = || {
+            let channels = server.ask(&["PUBSUB", "CHANNELS"]).unwrap();
+            channels.lines().count()
+        };
+        until(SOON, "both listen again", || listeners() == 2).await;
         let released = Instant::now();
         guard.release().await.unwrap();
         let (next, when) = within(SOON, "the waiter gets in", waiting).await.unwrap();

@@ -16,10 +16,10 @@ use std::{
 const DROPS: usize = 20_000;
 const TASKS: usize = 64;
 
-/// Polls `work` at most `polls` times and for five milliseconds, then drops it; whether it was done.
+/// Polls `work` at most `polls` times and for twenty milliseconds, then drops it; whether it was done.
 async fn attempt(polls: u32, work: impl Future<Output = Result<Guard>>) -> bool {
     let done = poll_at_most(polls, work);
-    let done = tokio::time::timeout(Duration::from_millis(5), done).await;
+    let done = tokio::time::timeout(Duration::from_millis(20), done).await;
     done.ok().flatten().map(Result::unwrap).is_some()
 }
 

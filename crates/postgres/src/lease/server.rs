@@ -93,8 +93,8 @@ impl LeaseTable {
     }
 
     /// The same, of which nobody waits for the answer.
-    fn tell(&self, function: &'static str, lease: &Lease) {
-        let statement = self.statement(function, lease, &[]);
+    fn tell(&self, function: &'static str, lease: &Lease, more: &[Argument<'_>]) {
+        let statement = self.statement(function, lease, more);
         self.line.tell(lease.key.number, statement);
     }
 
@@ -238,7 +238,10 @@ impl LeaseTaker for LeaseTable {
     }
 
     fn leave(&self, lease: &Lease) {
-        self.tell("lease_leave_v1", lease);
+        match lease.in_doubt.load(Ordering::Relaxed) {
+            true => self.tell("lease_give_v1", lease, &[Argument::Number(BURIED)]),
+            false => self.tell("lease_leave_v1", lease, &[]),
+        }
         // Readers that were kept out by a writer may come in now.
         self.hints.hint(&lease.id);
     }

@@ -33,7 +33,8 @@ pub trait LeaseTaker: LeaseServer {
     /// that what comes late is refused.
     fn doubt(&self, lease: &Self::Lease);
 
-    /// Tells the server that nobody waits for this any more. Returns at once.
+    /// Tells the server that nobody waits for this any more; of one [in doubt](LeaseTaker::doubt),
+    /// that what comes late is refused. Returns at once.
     fn leave(&self, lease: &Self::Lease);
 }
 
@@ -102,7 +103,8 @@ struct Place<S: LeaseTaker> {
     request: Request,
     /// The server may have noted that we wait.
     noted: AtomicBool,
-    /// What was said to an earlier try is not known, and it may still be on its way.
+    /// What was said to an earlier try is not known, and it may still be on its way. Not so after an
+    /// error: whoever tries again does so as the same owner, who must not be refused then.
     in_doubt: AtomicBool,
 }
 
@@ -112,14 +114,7 @@ impl<S: LeaseTaker> Place<S> {
         let lease = server.lease(&self.request);
         let asked_at = Instant::now();
         self.noted.fetch_or(waits, Ordering::Relaxed);
-        let said = match server.take(&lease, waits).await {
-            Ok(said) => said,
-            Err(failure) => {
-                let unknown = matches!(failure, Failure::Unknown(_));
-                self.in_doubt.fetch_or(unknown, Ordering::Relaxed);
-                return Err(failure.into());
-            }
-        };
+        let said = server.take(&lease, waits).await?;
         self.in_doubt.fetch_or(said.asked_twice, Ordering::Relaxed);
         match said.verdict {
             Verdict::Granted(token) => Ok(Attempt::Granted(self.granted(lease, token, asked_at))),
@@ -137,7 +132,8 @@ impl<S: LeaseTaker> Place<S> {
     fn granted(&self, lease: S::Lease, token: Option<Token>, asked_at: Instant) -> Leased<S> {
         self.noted.store(false, Ordering::Relaxed);
         let server = &self.keeper.0.server;
-        if self.in_doubt.load(Ordering::Relaxed) {
+        // From here on it is for the surrender to see to.
+        if self.in_doubt.swap(false, Ordering::Relaxed) {
             server.doubt(&lease);
         }
         let time = server.time(&lease);
@@ -153,9 +149,14 @@ impl<S: LeaseTaker> Place<S> {
 
 impl<S: LeaseTaker> Drop for Place<S> {
     fn drop(&mut self) {
-        if *self.noted.get_mut() {
+        let in_doubt = *self.in_doubt.get_mut();
+        if *self.noted.get_mut() || in_doubt {
             let server = &self.keeper.0.server;
-            server.leave(&server.lease(&self.request));
+            let lease = server.lease(&self.request);
+            if in_doubt {
+                server.doubt(&lease);
+            }
+            server.leave(&lease);
         }
     }
 }
