@@ -1,6 +1,6 @@
 //! Asking for a lease until it is granted, and what a request has at the server until then.
 
-use super::{LeaseKeeper, LeaseServer, Leased, Terms};
+use super::{LeaseKeeper, LeaseServer, Leased, Terms, good_until};
 use crate::lock::{
     Deadline, Error, ErrorKind, Instant, Request, Result, Token,
     backend::{Attempt, Owned, line::Failure, wait_for_grant},
@@ -112,11 +112,14 @@ impl<S: LeaseTaker> Place<S> {
     async fn attempt(self: Arc<Self>, waits: bool) -> Result<Attempt<Leased<S>>> {
         let server = &self.keeper.0.server;
         let lease = server.lease(&self.request);
-        let asked_at = Instant::now();
-        self.noted.fetch_or(waits, Ordering::Relaxed);
-        let said = server.take(&lease, waits).await?;
-        self.in_doubt.fetch_or(said.asked_twice, Ordering::Relaxed);
-        match said.verdict {
+        let (mut verdict, mut asked_at) = self.ask(&lease, waits).await?;
+        let is_over = || good_until(asked_at, server.time(&lease)).has_passed();
+        if matches!(verdict, Verdict::Granted(_)) && is_over() {
+            // The answer took so long that to us the lease is over, while the server has only begun
+            // it. Nobody has seen it yet, so there is nothing to lose: the same owner asks anew.
+            (verdict, asked_at) = self.ask(&lease, waits).await?;
+        }
+        match verdict {
             Verdict::Granted(token) => Ok(Attempt::Granted(self.granted(lease, token, asked_at))),
             Verdict::Busy(again_in) => {
                 self.noted.store(waits, Ordering::Relaxed);
@@ -127,6 +130,15 @@ impl<S: LeaseTaker> Place<S> {
                 Err(Error::new(ErrorKind::Unexpected, message))
             }
         }
+    }
+
+    /// What the server says, and when it was asked.
+    async fn ask(&self, lease: &S::Lease, waits: bool) -> Result<(Verdict, Instant)> {
+        let asked_at = Instant::now();
+        self.noted.fetch_or(waits, Ordering::Relaxed);
+        let said = self.keeper.0.server.take(lease, waits).await?;
+        self.in_doubt.fetch_or(said.asked_twice, Ordering::Relaxed);
+        Ok((said.verdict, asked_at))
     }
 
     fn granted(&self, lease: S::Lease, token: Option<Token>, asked_at: Instant) -> Leased<S> {
