@@ -1,6 +1,7 @@
 //! What the server is told and tells: who we are, and when to come.
 
 use crate::{SOON, client, connections, server, within};
+use lockwork_conformance::Proxy;
 use std::time::{Duration, Instant};
 
 const UPGRADES: usize = 8;
@@ -34,6 +35,47 @@ async fn who_waits_to_write_is_told_when_the_last_reader_leaves() {
         taken[UPGRADES - 1] < Duration::from_millis(300),
         "{taken:?}"
     );
+}
+
+#[tokio::test]
+async fn who_came_too_late_for_its_turn_is_told_of_the_next() {
+    let server = server();
+    let proxy = Proxy::start(server.port()).await.unwrap();
+    let (here, slow) = (client(server.port()).await, client(proxy.port()).await);
+    let writer = here.rw_lock("x").write().await.unwrap();
+    let reading = tokio::spawn({
+        let lock = slow.rw_lock("x");
+        async move { (lock.read().await.unwrap(), Instant::now()) }
+    });
+    let waits = async |count| {
+        while here.rw_lock("x").holders().await.unwrap().waiting.len() != count {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    within(SOON, "it waits", waits(1)).await;
+    let there = client(server.port()).await;
+    let upgrading = tokio::spawn({
+        let lock = there.rw_lock("x");
+        async move {
+            let mut guard = lock.upgradeable_read().await.unwrap();
+            guard.upgrade().await.unwrap();
+            guard
+        }
+    });
+    within(SOON, "both wait", waits(2)).await;
+    // Both may come in now; the reader comes when the other one writes already.
+    proxy.delay(Duration::from_millis(50));
+    writer.release().await.unwrap();
+    let upgraded = within(SOON, "the upgrade", upgrading).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!reading.is_finished(), "a reader beside a writer");
+    let left = Instant::now();
+    upgraded.release().await.unwrap();
+    let (_guard, when) = within(SOON, "the reader gets in", reading).await.unwrap();
+    let took = when - left;
+    println!("told of the next turn: {took:?}");
+    // A message and its answer, and the news before it; who is not told asks 900 ms later.
+    assert!(took < Duration::from_millis(400), "{took:?}");
 }
 
 #[tokio::test]
