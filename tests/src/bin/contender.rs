@@ -12,9 +12,11 @@
 //! | `parent`, `bequeath` | the same with a child, which has nothing of the lock or its descriptor |
 //! | `count` | no end: prints each token as soon as it has it |
 //! | `crowd` | so many tasks, each of which takes a mutex once |
+//! | `drop` | gives up so many acquires half way; says how many it got nevertheless, and waits |
 //! | `collect` | no end: removes idle files, and prints how many |
 
 use lockwork::{Error, Guard, Instant, Locks, Result};
+use lockwork_conformance::drop_many;
 use rand::RngExt;
 use std::{
     fmt::Write as _,
@@ -41,8 +43,14 @@ async fn contend(url: &str, kind: &str, name: &str, count: usize) -> Result<()> 
     say("ready\n");
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).expect("a line");
-    if kind == "crowd" {
-        return crowd(&locks, name, count).await;
+    match kind {
+        "crowd" => return crowd(&locks, name, count).await,
+        "drop" => {
+            let done = drop_many(&locks, count).await;
+            say(&format!("{done}\n"));
+            return std::future::pending().await;
+        }
+        _ => {}
     }
     let mut stays = String::new();
     for _ in 0..count {

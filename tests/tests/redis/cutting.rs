@@ -1,6 +1,8 @@
 //! Connections that an operator ends while locks are held and waited for.
 
-use crate::{LEASE, SOON, client, server, until, until_waiting, wait_for, within};
+use crate::{
+    LEASE, SOON, client, ends, server, until, until_renewed, until_waiting, wait_for, within,
+};
 use lockwork::Guard;
 use lockwork_servers::Redis;
 use std::time::{Duration, Instant};
@@ -10,6 +12,13 @@ fn kill_all(server: &Redis) {
         let kill = ["CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes"];
         server.ask(&kill).unwrap();
     }
+}
+
+/// How many of our connections have run the script, and nothing after it.
+fn have_asked(server: &Redis) -> usize {
+    let list = server.ask(&["CLIENT", "LIST"]).unwrap();
+    let ours = list.lines().filter(|line| line.contains(" name=lockwork/"));
+    ours.filter(|line| line.contains(" cmd=evalsha ")).count()
 }
 
 #[tokio::test]
@@ -27,10 +36,9 @@ async fn connections_that_the_server_ends_cost_no_lock_and_no_waiter_its_turn() 
     until_waiting(&here, "7", 1).await;
     for _ in 0..5 {
         kill_all(&server);
-        let cut = lockwork::Instant::now();
-        // Renewed by a connection that came after.
-        let renewed = |guard: &Guard| guard.valid_until() > Some(cut + LEASE * 9 / 10);
-        until(LEASE, "all are renewed", || guards.iter().all(renewed)).await;
+        until_renewed(LEASE, &guards, &ends(&guards)).await;
+        // Who waits asks once more as soon as it can be told again; who holds renews.
+        until(SOON, "both have asked again", || have_asked(&server) == 2).await;
     }
     assert!(guards.iter().all(Guard::is_valid));
     assert!(!waiting.is_finished(), "two hold the lock");

@@ -1,6 +1,6 @@
 //! Answers that are lost on the way.
 
-use crate::{LEASE, SOON, key, keys, left, options, server, until, within};
+use crate::{LEASE, SOON, ends, key, keys, left, options, server, until, until_renewed, within};
 use lockwork::{Backend, Deadline, ErrorKind, Hold, Locks, Mode, Name, Request, redis::Redis};
 use lockwork_conformance::Proxy;
 use std::time::{Duration, Instant};
@@ -83,9 +83,7 @@ async fn a_renewal_whose_answer_was_lost_is_asked_for_again() {
         proxy.lose_replies(1);
         until(LEASE, "an answer is lost", || proxy.left_to_lose() == 0).await;
     }
-    let lost = lockwork::Instant::now();
-    let renewed = || guard.valid_until() > Some(lost + LEASE * 9 / 10);
-    until(LEASE, "it is renewed", renewed).await;
-    assert!(guard.is_valid());
-    guard.release().await.unwrap();
+    let guards = [guard];
+    until_renewed(LEASE, &guards, &ends(&guards)).await;
+    assert!(guards[0].is_valid());
 }

@@ -93,6 +93,17 @@ async fn until(limit: Duration, what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
+/// Until when these are good.
+fn ends(guards: &[Guard]) -> Vec<Option<lockwork::Instant>> {
+    guards.iter().map(Guard::valid_until).collect()
+}
+
+/// Waits until each of them is good for longer than `before`.
+async fn until_renewed(limit: Duration, guards: &[Guard], before: &[Option<lockwork::Instant>]) {
+    let later = || ends(guards).iter().zip(before).all(|(now, old)| now > old);
+    until(limit, "all are renewed", later).await;
+}
+
 /// Waits until so many wait for the mutex, as the server has it.
 async fn until_waiting(locks: &Locks, name: &str, count: usize) {
     let deadline = Instant::now() + generous(SOON);

@@ -1,6 +1,6 @@
 //! Servers that are killed and come back, with what they had or without.
 
-use crate::{LEASE, SOON, options, server, until, within};
+use crate::{LEASE, SOON, ends, options, server, until_renewed, within};
 use lockwork::{ErrorKind, Guard, Instant, Locks, Loss};
 use lockwork_conformance::generous;
 use lockwork_servers::{Redis, RedisSettings};
@@ -22,11 +22,11 @@ async fn a_server_that_keeps_everything_on_disk_keeps_the_locks_too() {
         here.rw_lock("x").write().await.unwrap(),
         here.semaphore("x", 1).acquire().await.unwrap(),
     ];
+    let before = ends(&guards);
     server.kill().unwrap();
     server.restart().unwrap();
     let back = Instant::now();
-    let renewed = |guard: &Guard| guard.valid_until() > Some(back + LONG * 9 / 10);
-    until(LONG, "all are renewed", || guards.iter().all(renewed)).await;
+    until_renewed(LONG, &guards, &before).await;
     println!("kept on disk: renewed {:?} after", back.elapsed());
     assert!(guards.iter().all(Guard::is_valid));
     assert!(there.mutex("x").try_lock().await.unwrap().is_none());

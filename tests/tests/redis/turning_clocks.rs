@@ -3,7 +3,9 @@
 //! Forward, leases end early by as much: their holders learn of it at the next renewal. Back, a lease
 //! that nobody renews ends late by as much. Tokens rise either way.
 
-use crate::{LEASE, SOON, client, taker, until_waiting, wait_for, within, works};
+use crate::{
+    LEASE, SOON, client, ends, taker, until_renewed, until_waiting, wait_for, within, works,
+};
 use lockwork::{Instant, Loss};
 use lockwork_conformance::generous;
 use lockwork_servers::{Clock, Redis, RedisSettings};
@@ -51,21 +53,22 @@ async fn a_clock_set_back_ends_no_lease_early_and_tokens_rise() {
         return;
     };
     let (here, there) = (client(server.port()).await, client(server.port()).await);
-    let guard = here.mutex("x").lock().await.unwrap();
-    let write = here.rw_lock("x").write().await.unwrap();
-    let tokens = (guard.token(), write.token());
+    let guards = [
+        here.mutex("x").lock().await.unwrap(),
+        here.rw_lock("x").write().await.unwrap(),
+    ];
+    let tokens = [guards[0].token(), guards[1].token()];
     clock.turn(-60).unwrap();
-    let turned = Instant::now();
-    let renewed = || guard.valid_until() > Some(turned + LEASE * 9 / 10);
-    crate::until(LEASE, "it is renewed", renewed).await;
+    until_renewed(LEASE, &guards, &ends(&guards)).await;
     assert!(there.mutex("x").try_lock().await.unwrap().is_none());
-    assert!(guard.is_valid() && write.is_valid());
-    guard.release().await.unwrap();
-    write.release().await.unwrap();
+    assert!(there.rw_lock("x").try_read().await.unwrap().is_none());
+    for guard in guards {
+        guard.release().await.unwrap();
+    }
     let next = within(LEASE, "a lock", there.mutex("x").lock()).await;
-    assert!(next.unwrap().token() > tokens.0);
+    assert!(next.unwrap().token() > tokens[0]);
     let next = within(LEASE, "a lock", there.rw_lock("x").write()).await;
-    assert!(next.unwrap().token() > tokens.1);
+    assert!(next.unwrap().token() > tokens[1]);
 }
 
 #[tokio::test]
