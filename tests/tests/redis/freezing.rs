@@ -10,8 +10,8 @@ async fn a_frozen_server_is_not_waited_for_and_works_again_once_it_thaws() {
     let server = server();
     let (here, there) = (client(server.port()).await, client(server.port()).await);
     let guard = here.mutex("x").lock().await.unwrap();
-    let frozen = Instant::now();
     server.freeze().unwrap();
+    let frozen = Instant::now();
     let loss = within(LEASE, "the loss is told", guard.lost()).await;
     assert_eq!(loss, Loss::Expired);
     let off = frozen.elapsed();

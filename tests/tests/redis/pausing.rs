@@ -12,9 +12,9 @@ async fn a_pause_of_three_leases_ends_the_guard_in_time_and_costs_no_processor_t
     let theirs = within(SOON, "they hold it", other.lock("x")).await;
     other.watch_loss().await;
     let pause = LEASE * 3;
-    let (paused, used) = (Instant::now(), cpu(other.id().unwrap()));
-    let millis = pause.as_millis().to_string();
+    let (used, millis) = (cpu(other.id().unwrap()), pause.as_millis().to_string());
     server.ask(&["CLIENT", "PAUSE", &millis, "ALL"]).unwrap();
+    let paused = Instant::now();
     let waiting = wait_for(&here, "x");
     let off = within(LEASE, "the guard is off", other.off()).await;
     let late = off.saturating_duration_since(paused);
