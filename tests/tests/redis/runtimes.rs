@@ -1,6 +1,6 @@
 //! Runtimes that end, stand still or are kept busy under locks that were connected on them.
 
-use crate::{LEASE, SOON, client, key, keys, left, options, server, within, works};
+use crate::{LEASE, SOON, client, key, left, options, server, within, works};
 use lockwork::{Guard, Locks};
 use lockwork_conformance::{generous, poll_at_most};
 use lockwork_servers::Redis;
@@ -70,29 +70,40 @@ fn a_guard_dropped_outside_of_all_runtimes_is_released_while_its_own_stands_stil
     }
 }
 
-/// Locks of a runtime that is not driven, on which a lock was asked for and given up.
-fn given_up(server: &Redis, polls: u32) -> (Runtime, Locks) {
+/// Locks of a runtime that stands still, on which the lock called as `turns` says was asked for and
+/// given up. For so many turns the question was on its way there.
+fn given_up(server: &Redis, turns: usize) -> (Runtime, Locks) {
     let runtime = runtime();
     let locks = runtime.block_on(crate::locks(options(server.port()).lease(SOON)));
     runtime.block_on(works(&locks, "warm"));
-    let name = format!("x{polls}");
-    let given_up = runtime.block_on(poll_at_most(polls, locks.mutex(name).lock()));
-    drop(given_up);
+    let mutex = locks.mutex(turns.to_string());
+    let mut acquiring = Box::pin(mutex.lock());
+    runtime.block_on(async {
+        let polled = poll_at_most(1, acquiring.as_mut()).await;
+        assert!(polled.is_none(), "it takes an answer");
+        for _ in 0..turns {
+            tokio::task::yield_now().await;
+        }
+    });
+    drop(acquiring);
     (runtime, locks)
 }
 
 #[test]
 fn an_acquire_given_up_on_a_runtime_that_stands_still_leaves_nothing() {
     let server = server();
-    let all: Vec<_> = (1..4).map(|polls| given_up(&server, polls)).collect();
-    let took = until(GIVEN_UP, "nothing is left", || left(&server).is_empty());
-    println!("nothing was left after {took:?}");
-    // What was asked there must not be granted late.
-    thread::sleep((GIVEN_UP).saturating_sub(took));
+    let start = Instant::now();
+    let all: Vec<_> = (0..10).map(|turns| given_up(&server, turns)).collect();
+    let granted = until(LEASE, "some are granted", || !left(&server).is_empty());
+    println!("{} were granted after {granted:?}", left(&server).len());
+    until(GIVEN_UP, "nothing is left", || left(&server).is_empty());
+    println!("nothing was left after {:?}", start.elapsed());
+    thread::sleep(GIVEN_UP.saturating_sub(start.elapsed()));
     for (runtime, locks) in &all {
-        runtime.block_on(async { tokio::time::sleep(Duration::from_millis(100)).await });
-        assert!(left(&server).is_empty(), "{:?}", keys(&server));
-        runtime.block_on(works(locks, "x1"));
+        // What was asked there must not be granted late.
+        runtime.block_on(async { tokio::time::sleep(Duration::from_millis(50)).await });
+        assert!(left(&server).is_empty(), "{:?}", left(&server));
+        runtime.block_on(works(locks, "x"));
     }
 }
 
@@ -101,16 +112,24 @@ fn a_wait_given_up_on_a_runtime_that_stands_still_is_not_served_when_that_goes_o
     let server = server();
     let other = runtime();
     let there = other.block_on(client(server.port()));
-    let guard = other.block_on(async { there.mutex("x1").lock().await.unwrap() });
-    let (sleeper, locks) = given_up(&server, 1);
-    // By then it was asked for once more, elsewhere, and refused.
+    let mut guards = Vec::new();
+    for turns in 0..10 {
+        let mutex = there.mutex(turns.to_string());
+        guards.push(other.block_on(mutex.lock()).unwrap());
+    }
+    let all: Vec<_> = (0..10).map(|turns| given_up(&server, turns)).collect();
+    // By then each was asked for once more, elsewhere, and refused.
     thread::sleep(GIVEN_UP);
-    other.block_on(guard.release()).unwrap();
+    for guard in guards {
+        other.block_on(guard.release()).unwrap();
+    }
     assert!(left(&server).is_empty(), "{:?}", left(&server));
-    sleeper.block_on(async { tokio::time::sleep(Duration::from_millis(100)).await });
-    assert!(left(&server).is_empty(), "{:?}", left(&server));
-    other.block_on(works(&there, "x1"));
-    sleeper.block_on(works(&locks, "x1"));
+    for (turns, (runtime, locks)) in all.iter().enumerate() {
+        runtime.block_on(async { tokio::time::sleep(Duration::from_millis(50)).await });
+        assert!(left(&server).is_empty(), "{:?}", left(&server));
+        other.block_on(works(&there, &turns.to_string()));
+        runtime.block_on(works(locks, &turns.to_string()));
+    }
 }
 
 #[tokio::test]
