@@ -52,6 +52,8 @@ pub enum Promise {
     KnowsWaiters,
     /// The server knows the tokens of those who hold a lock.
     KnowsTokens,
+    /// A mutex, a read/write lock and a semaphore of one name are three locks.
+    NameSpaces,
     /// Names of every length reach the server: nothing is put in front of them.
     WholeNames,
 }

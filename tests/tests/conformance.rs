@@ -6,7 +6,7 @@ use lockwork::{
 };
 use lockwork_conformance::{
     Site,
-    backends::{file, layered, memory, postgres, postgres_lease, redis, standin},
+    backends::{file, layered, memory, postgres, postgres_lease, redis, redis_medallion, standin},
     trials, wakeup_delay,
 };
 use std::time::Duration;
@@ -30,6 +30,9 @@ fn main() -> std::process::ExitCode {
         Site::new("postgres-lease", postgres_lease::direct),
         Site::new("postgres-lease-pgbouncer", postgres_lease::pooled),
         Site::new("redis", redis::start),
+        Site::new("redis-cluster", redis::cluster),
+        Site::new("redis-quorum", redis::quorum),
+        Site::new("redis-medallion", redis_medallion::start),
     ];
     let args = libtest_mimic::Arguments::from_args();
     if !args.list {

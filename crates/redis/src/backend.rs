@@ -1,16 +1,15 @@
 //! The backend: Redis, by one connection for those who ask and one for what it tells by itself.
 
 use crate::{
-    Options,
+    Compat, Options,
     about::{self, About},
     carrier::{Carrier, Listens, MOST},
     doctor, errors, holders,
     inbox::Inbox,
-    keys::key_of,
     options::Deployment,
     server::{Lease, Server},
     things::{Question, Said, Thing, What},
-    wire::{PATIENCE, Subscription, Wire},
+    wire::{Subscription, Wire},
 };
 use lockwork_core::lock::{
     Capability, Deadline, Error, ErrorKind, Guarantee, Holders, Info, Instant, LockId, Mode,
@@ -61,14 +60,19 @@ impl Redis {
         });
         let carrier = opening.await.map_err(ended)??;
         let hints = Hints::new();
-        let near = Handle::try_current().ok().map(|runtime| {
-            let carrier = Carrier::new(options.clone(), inbox, None);
-            Line::on(&runtime, carrier)
-        });
+        let near = match Handle::try_current() {
+            Err(_) => None,
+            Ok(runtime) => {
+                let mut carrier = Carrier::new(options.clone(), inbox, None);
+                carrier.open().await?;
+                Some(Line::on(&runtime, carrier))
+            }
+        };
         let server = Arc::new(Server {
-            lines: Lines::new(near, Line::on_keeper(carrier), PATIENCE),
+            lines: Lines::new(near, Line::on_keeper(carrier)),
             hints: hints.clone(),
             prefix: options.prefix.clone(),
+            compat: options.compat,
             time: options.lease,
         });
         let keeper = Arc::new(LeaseKeeper::new(server.clone(), MOST));
@@ -90,22 +94,28 @@ impl Redis {
         })))
     }
 
-    /// Something about a lock that is no owner's business.
-    fn about(&self, what: What, id: &LockId) -> Thing {
-        Thing {
-            what,
-            key: key_of(&self.0.options.prefix, id).into(),
-            owner: OwnerId::from_bytes([0; 16]),
-            mode: match id.space {
-                Space::Mutex => Mode::Exclusive,
-                Space::Semaphore => Mode::Permit {
-                    of: NonZeroU32::MIN,
-                },
-                _ => Mode::Write,
+    async fn ask_about(&self, what: What, id: &LockId) -> Result<Said> {
+        let server = &self.0.server;
+        let (said, _) = server.ask(about(server, what, id)).await?;
+        Ok(said)
+    }
+}
+
+/// Something about a lock that is no owner's business.
+pub(crate) fn about(server: &Server, what: What, id: &LockId) -> Thing {
+    Thing {
+        what,
+        key: server.key(id),
+        owner: OwnerId::from_bytes([0; 16]),
+        mode: match id.space {
+            Space::Mutex => Mode::Exclusive,
+            Space::Semaphore => Mode::Permit {
+                of: NonZeroU32::MIN,
             },
-            lease: self.0.options.lease,
-            buried: Duration::ZERO,
-        }
+            _ => Mode::Write,
+        },
+        lease: server.time,
+        buried: Duration::ZERO,
     }
 }
 
@@ -150,7 +160,12 @@ impl Backend for Redis {
     type Hold = Leased<Server>;
 
     fn info(&self) -> Info {
-        let capability = Capability::all();
+        let mut capability = Capability::all();
+        if self.0.options.compat == Compat::Medallion {
+            capability.upgradeable = false;
+            capability.token = false;
+            capability.push = false;
+        }
         Info::new("redis", Scope::Cluster, Guarantee::Lease, capability)
     }
 
@@ -159,8 +174,10 @@ impl Backend for Redis {
     }
 
     async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {
-        // Keys of different slots have no script in common.
-        if self.0.options.deployment == Deployment::Cluster || requests.len() >= MOST {
+        // Keys of different slots have no script in common, and theirs knows nothing of it.
+        let apart = self.0.options.deployment == Deployment::Cluster
+            || self.0.options.compat != Compat::None;
+        if apart || requests.len() >= MOST {
             return try_each(self, requests).await;
         }
         let pace = Pace {
@@ -173,15 +190,15 @@ impl Backend for Redis {
     }
 
     async fn holders(&self, id: &LockId) -> Result<Holders> {
-        match self.0.server.ask(self.about(What::Look, id)).await? {
-            (Said::Seen(seen), _) => holders::read(seen),
+        match self.ask_about(What::Look, id).await? {
+            Said::Seen(seen) => holders::read(seen),
             _ => Err(errors::contradiction()),
         }
     }
 
     async fn break_lock(&self, id: &LockId) -> Result<usize> {
-        match self.0.server.ask(self.about(What::Break, id)).await? {
-            (Said::Done(count), _) => usize::try_from(count).map_err(|_| errors::contradiction()),
+        match self.ask_about(What::Break, id).await? {
+            Said::Done(count) => usize::try_from(count).map_err(|_| errors::contradiction()),
             _ => Err(errors::contradiction()),
         }
     }

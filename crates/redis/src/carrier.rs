@@ -2,17 +2,14 @@
 
 use crate::{
     Options, errors,
-    things::{self, Answer, Question, Said, Thing},
+    things::{self, Answer, Question, Said, Text, Thing},
     wire::{PATIENCE, Subscription, Wire},
 };
 use lockwork_core::lock::{
     Result,
-    backend::{
-        client,
-        line::{Courier, Failure},
-    },
+    backend::line::{Courier, Failure},
 };
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 use tokio::{
     sync::Notify,
     task::JoinSet,
@@ -94,39 +91,38 @@ impl Carrier {
     async fn run_once(&mut self, things: &[Thing], all: bool) -> Result<Vec<Said>, Failure> {
         let wire = self.open().await.map_err(Failure::NotDone)?;
         self.nonce += 1;
-        let said = call(wire, things, all, self.nonce, &self.inbox).await;
+        let text = Text::of(self.options.compat);
+        let said = call(wire, text, things, all, self.nonce, &self.inbox).await;
         if matches!(said, Err(Failure::Unknown(_))) {
             self.wire = None;
         }
         said
     }
 
-    /// In a cluster, each on its own: they belong to different nodes.
+    /// In a cluster, each lock on its own: they belong to different nodes. What is about one lock goes
+    /// together, in order.
     async fn run_apart(&mut self, things: &[Thing]) -> Vec<Tried> {
-        let mut calls = JoinSet::new();
-        for (at, thing) in things.iter().enumerate() {
+        let (mut calls, text) = (JoinSet::new(), Text::of(self.options.compat));
+        for (places, things) in by_key(things) {
             let wire = self.open().await;
-            let (nonce, thing, inbox) = (
-                self.nonce + at as u64 + 1,
-                thing.clone(),
-                self.inbox.clone(),
-            );
+            self.nonce += 1;
+            let (nonce, inbox) = (self.nonce, self.inbox.clone());
             calls.spawn(async move {
-                let wire = match wire {
-                    Ok(wire) => wire,
-                    Err(error) => return (at, Err(Failure::NotDone(error))),
+                let said = match wire {
+                    Ok(wire) => call(wire, text, &things, false, nonce, &inbox).await,
+                    Err(error) => Err(Failure::NotDone(error)),
                 };
-                let said = call(wire, &[thing], false, nonce, &inbox).await;
-                // The driver repeats by itself what it finds at another node than it thought.
-                (at, said.map(|said| (said, false)))
+                (places, said)
             });
         }
-        self.nonce += things.len() as u64;
         let mut tried: Vec<Tried> = Vec::new();
         tried.resize_with(things.len(), || Err(Failure::Unknown(errors::late())));
         while let Some(done) = calls.join_next().await {
-            if let Ok((at, said)) = done {
-                tried[at] = said;
+            let Ok((places, said)) = done else { continue };
+            for (at, place) in places.into_iter().enumerate() {
+                // The driver repeats by itself what it finds at another node than it thought.
+                let one = said.as_ref().map(|said| (vec![said[at].clone()], false));
+                tried[place] = one.map_err(Failure::clone);
             }
         }
         tried
@@ -147,7 +143,7 @@ impl Carrier {
 
     /// Single things, together.
     async fn bring_ones(&mut self, things: Vec<Thing>) -> Vec<Result<Answer, Failure>> {
-        if self.open().await.is_ok() && self.is_cluster() {
+        if things.len() > 1 && self.open().await.is_ok() && self.is_cluster() {
             let tried = self.run_apart(&things).await;
             return tried.into_iter().map(answered).collect();
         }
@@ -215,22 +211,34 @@ impl Courier for Carrier {
     }
 }
 
+/// The things about each key, and where they stood.
+fn by_key(things: &[Thing]) -> Vec<(Vec<usize>, Vec<Thing>)> {
+    let mut groups: HashMap<&str, (Vec<usize>, Vec<Thing>)> = HashMap::new();
+    for (at, thing) in things.iter().enumerate() {
+        let (places, things) = groups.entry(&thing.key).or_default();
+        places.push(at);
+        things.push(thing.clone());
+    }
+    groups.into_values().collect()
+}
+
 fn answered(tried: Tried) -> Result<Answer, Failure> {
     tried.map(|(said, asked_twice)| Answer { said, asked_twice })
 }
 
 async fn call(
     mut wire: Wire,
+    text: &Text,
     things: &[Thing],
     all: bool,
     nonce: u64,
     inbox: &str,
 ) -> Result<Vec<Said>, Failure> {
-    let call = things::call(things, all, nonce, client::name(), inbox);
+    let call = things::call(text, things, all, nonce, inbox);
     let said = match wire.call(&call).await {
         // One that was restarted or told to forget.
         Err(error) if errors::is_unknown_script(&error) => {
-            wire.call(&things::with_text(&call)).await
+            wire.call(&things::with_text(text, &call)).await
         }
         said => said,
     };

@@ -1,7 +1,7 @@
 //! Whether locks are safe on this server.
 
 use crate::about::About;
-use lockwork_core::lock::{Finding, Report, Severity};
+use lockwork_core::lock::{Error, Finding, Report, Severity};
 
 pub(crate) fn read(about: &About) -> Report {
     let findings = [
@@ -11,6 +11,26 @@ pub(crate) fn read(about: &About) -> Report {
         memory(about),
     ];
     Report::new(findings.into_iter().flatten().collect())
+}
+
+pub(crate) fn best_effort() -> Finding {
+    Finding::new(
+        Severity::Note,
+        "a quorum of servers grants locks by their clocks and ours, and gives no tokens",
+        "keep what the locks protect where it can be fenced otherwise",
+    )
+}
+
+pub(crate) fn away(servers: &[(String, u16)], error: &Error) -> Finding {
+    let server: Vec<_> = servers
+        .iter()
+        .map(|(host, port)| format!("{host}:{port}"))
+        .collect();
+    Finding::new(
+        Severity::Warning,
+        format!("{} cannot be asked: {error}", server.join(",")),
+        "see to it that it runs: with fewer than half of them nothing can be locked",
+    )
 }
 
 fn eviction(about: &About) -> Option<Finding> {

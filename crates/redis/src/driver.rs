@@ -1,6 +1,6 @@
 //! `redis://USER:PASSWORD@HOST:PORT/DATABASE` in URLs.
 
-use crate::Options;
+use crate::{Compat, Options, options::Deployment};
 use lockwork_core::lock::{
     Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE, hosts,
 };
@@ -14,6 +14,7 @@ use url::Url;
 /// | `redis://USER:PASSWORD@HOST:6379/DATABASE` | one server |
 /// | `rediss://…` | the same with TLS, as with all of these |
 /// | `redis+cluster://HOST:6379,HOST:6379` | a cluster, of which these are some nodes |
+/// | `redis+quorum://HOST:6379,HOST:6379,HOST:6379` | servers that know nothing of each other, of which a majority decides: [`RedisQuorum`](crate::RedisQuorum) |
 /// | `redis+sentinel://HOST:26379,HOST:26379/NAME/DATABASE` | the primary that these sentinels know by that name |
 ///
 /// | option | | unless said otherwise |
@@ -21,6 +22,7 @@ use url::Url;
 /// | `tenure` | how long a process may pass a lock among its own tasks | `20ms` |
 /// | `lease` | for how long a lock is granted unless it is renewed | `30s` |
 /// | `prefix` | what all keys and channels begin with | `lockwork` |
+/// | `compat` | `medallion` to share locks with .NET's DistributedLock: see [`Compat`] | `none` |
 /// | `sslrootcert` | a PEM file: the authority to trust instead of those of the system | |
 /// | `sslcert`, `sslkey` | PEM files: our certificate and its key | none |
 pub const DRIVER: Driver = Driver {
@@ -29,6 +31,8 @@ pub const DRIVER: Driver = Driver {
         "rediss",
         "redis+cluster",
         "rediss+cluster",
+        "redis+quorum",
+        "rediss+quorum",
         "redis+sentinel",
         "rediss+sentinel",
     ],
@@ -37,6 +41,9 @@ pub const DRIVER: Driver = Driver {
 
 async fn connect(url: Url) -> Result<Locks> {
     let (options, tenure) = read(&url)?;
+    if options.deployment == Deployment::Quorum {
+        return Ok(Locks::with_tenure(options.connect_quorum().await?, tenure));
+    }
     Ok(Locks::with_tenure(options.connect().await?, tenure))
 }
 
@@ -53,8 +60,18 @@ fn read(url: &Url) -> Result<(Options, Duration)> {
     if let Some(prefix) = query.option::<String>("prefix")? {
         options = options.prefix(prefix);
     }
+    if let Some(compat) = compat(&mut query)? {
+        options = options.compat(compat);
+    }
     query.finish()?;
     Ok((options, tenure))
+}
+
+fn compat(query: &mut Query) -> Result<Option<Compat>> {
+    query.option("compat").map_err(|_| {
+        let message = "compat is `none` or `medallion`";
+        Error::new(ErrorKind::Invalid, message).with("option", "compat")
+    })
 }
 
 /// Without the parser's own words, which could repeat what is wrong: a password, say.
@@ -76,6 +93,7 @@ fn servers(url: &Url) -> Result<Options> {
     let path = url.path().trim_start_matches('/');
     let (options, database) = match kind {
         "cluster" => (Options::cluster(hosts), path),
+        "quorum" => (Options::quorum(hosts), path),
         "sentinel" => {
             let (name, database) = path.split_once('/').unwrap_or((path, ""));
             if name.is_empty() {

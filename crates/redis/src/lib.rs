@@ -10,11 +10,13 @@ mod holders;
 mod inbox;
 mod keys;
 mod options;
+mod quorum;
 mod server;
 mod things;
 mod wire;
 
 pub use backend::Redis;
 pub use driver::DRIVER;
-pub use options::Options;
+pub use options::{Compat, Options};
+pub use quorum::{Everywhere, Majority, RedisQuorum};
 pub use server::{Lease, Server};

@@ -1,12 +1,12 @@
 //! Where the servers are, and how locks live there.
 
-use crate::Redis;
+use crate::{Redis, RedisQuorum};
 use lockwork_core::lock::{Error, ErrorKind, Result};
 use redis::{
     ClientTlsConfig, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion,
     RedisConnectionInfo, TlsCertificates, io::tcp::TcpSettings,
 };
-use std::{fmt, time::Duration};
+use std::{fmt, str::FromStr, time::Duration};
 
 /// How to reach Redis, and how to use it otherwise than usual.
 ///
@@ -29,6 +29,35 @@ pub struct Options {
     tls: Option<TlsCertificates>,
     pub(crate) lease: Duration,
     pub(crate) prefix: String,
+    pub(crate) compat: Compat,
+}
+
+/// Whose names to share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Compat {
+    /// Nobody's but lockwork's.
+    #[default]
+    None,
+    /// Those of .NET's DistributedLock (Medallion), on one server: a lock of it and one of ours of the
+    /// same name exclude each other. There are no tokens then, no upgradeable readers and no order
+    /// among those who wait, who ask again and again.
+    Medallion,
+}
+
+impl FromStr for Compat {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "none" => Ok(Self::None),
+            "medallion" => Ok(Self::Medallion),
+            _ => Err(Error::new(
+                ErrorKind::Invalid,
+                "compat is `none` or `medallion`",
+            )),
+        }
+    }
 }
 
 /// How several servers belong together.
@@ -38,6 +67,8 @@ pub(crate) enum Deployment {
     One,
     /// They are nodes of one cluster.
     Cluster,
+    /// They know nothing of each other, and most of them decide.
+    Quorum,
     /// They are sentinels, which know where the primary of this name is.
     Sentinel(String),
 }
@@ -70,6 +101,12 @@ impl Options {
         Self::of(sentinels, Deployment::Sentinel(name.into()))
     }
 
+    /// Servers that know nothing of each other, of which a majority decides.
+    #[must_use]
+    pub fn quorum(servers: Vec<(String, u16)>) -> Self {
+        Self::of(servers, Deployment::Quorum)
+    }
+
     fn of(servers: Vec<(String, u16)>, deployment: Deployment) -> Self {
         Self {
             servers,
@@ -80,6 +117,7 @@ impl Options {
             tls: None,
             lease: LEASE,
             prefix: "lockwork".to_owned(),
+            compat: Compat::None,
         }
     }
 
@@ -134,6 +172,13 @@ impl Options {
         self
     }
 
+    /// Whose names to share. Default: nobody's.
+    #[must_use]
+    pub const fn compat(mut self, compat: Compat) -> Self {
+        self.compat = compat;
+        self
+    }
+
     /// Connects.
     ///
     /// Questions of tasks on the runtime that this is called on stay there; those of others go by
@@ -148,6 +193,25 @@ impl Options {
         Redis::connect_to(self).await
     }
 
+    /// Connects to several servers that know nothing of each other; most of them have to be there.
+    ///
+    /// # Errors
+    /// As [`Options::connect`]; [`Invalid`](ErrorKind::Invalid) with fewer than three servers.
+    pub async fn connect_quorum(self) -> Result<RedisQuorum> {
+        self.check()?;
+        RedisQuorum::connect_to(&self).await
+    }
+
+    /// Each of the servers alone.
+    pub(crate) fn each(&self) -> Vec<Self> {
+        let alone = |server: &(String, u16)| Self {
+            servers: vec![server.clone()],
+            deployment: Deployment::One,
+            ..self.clone()
+        };
+        self.servers.iter().map(alone).collect()
+    }
+
     fn check(&self) -> Result<()> {
         let plain = |c: char| c.is_ascii_graphic() && !"{}*?[]\\".contains(c);
         let message = if self.prefix.is_empty() || !self.prefix.chars().all(plain) {
@@ -156,6 +220,8 @@ impl Options {
             "a lease is half a second at least, and a year at most"
         } else if self.deployment == Deployment::Cluster && self.database != 0 {
             "a Redis cluster has one database only: leave the number at the end of the URL away"
+        } else if self.compat != Compat::None && self.deployment == Deployment::Cluster {
+            "the keys of a .NET read/write lock are in two slots of a cluster: leave compat away"
         } else if self.servers.is_empty() {
             "there is no server in the list"
         } else {
@@ -222,6 +288,7 @@ impl fmt::Debug for Options {
             .field("tls", &self.tls.is_some())
             .field("lease", &self.lease)
             .field("prefix", &self.prefix)
+            .field("compat", &self.compat)
             .finish_non_exhaustive()
     }
 }

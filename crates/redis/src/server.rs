@@ -1,7 +1,7 @@
 //! What the server can do with leases, as the engine asks for it.
 
 use crate::{
-    errors,
+    Compat, errors,
     keys::key_of,
     options::{LONGEST_LEASE, SHORTEST_LEASE},
     things::{Answer, Question, Said, Thing, What},
@@ -28,6 +28,12 @@ const PACE: Pace = Pace {
     most: Duration::from_millis(900),
 };
 
+/// How often to ask again where nobody ever tells us.
+const PACE_UNTOLD: Pace = Pace {
+    least: Duration::from_millis(10),
+    most: Duration::from_millis(200),
+};
+
 /// For how long an owner is refused what it has given back, if a question of its own may still be on
 /// the way: longer than any is worked on.
 const BURIED: Duration = Duration::from_secs(15);
@@ -38,6 +44,7 @@ pub struct Server {
     pub(crate) lines: Lines<Question, Answer>,
     pub(crate) hints: Hints,
     pub(crate) prefix: String,
+    pub(crate) compat: Compat,
     /// For how long a lease is granted unless another time is wished for.
     pub(crate) time: Duration,
 }
@@ -45,25 +52,16 @@ pub struct Server {
 /// What names one lease to the server.
 #[derive(Debug)]
 pub struct Lease {
-    id: LockId,
+    pub(crate) id: LockId,
     key: Arc<str>,
     owner: OwnerId,
     mode: Mode,
-    time: Duration,
+    pub(crate) time: Duration,
     /// A question for it may still be on the way.
     in_doubt: AtomicBool,
 }
 
 impl Lease {
-    /// Gives it back, and has what is still on the way refused.
-    fn give(&self) -> Thing {
-        let mut give = self.thing(What::Give);
-        if self.in_doubt.load(Ordering::Relaxed) {
-            give.buried = BURIED;
-        }
-        give
-    }
-
     pub(crate) fn thing(&self, what: What) -> Thing {
         Thing {
             what,
@@ -76,7 +74,25 @@ impl Lease {
     }
 }
 
+impl Lease {
+    /// Gives it back, and its place among those who wait.
+    fn give(&self) -> Thing {
+        let mut give = self.thing(What::Give);
+        if self.in_doubt.load(Ordering::Relaxed) {
+            give.buried = BURIED;
+        }
+        give
+    }
+}
+
 impl Server {
+    pub(crate) fn key(&self, id: &LockId) -> Arc<str> {
+        match self.compat {
+            Compat::None => key_of(&self.prefix, id).into(),
+            Compat::Medallion => id.name.as_str().into(),
+        }
+    }
+
     /// Asks for one thing.
     pub(crate) async fn ask(&self, thing: Thing) -> Result<(Said, bool), Failure> {
         let answer = self.lines.ask(Question::One(thing)).await?;
@@ -108,8 +124,7 @@ impl LeaseServer for Server {
     }
 
     async fn surrender(&self, lease: Arc<Lease>) -> Result<()> {
-        let given = self.ask(lease.give()).await;
-        given.map(drop).map_err(Error::from)
+        self.ask(lease.give()).await.map(drop).map_err(Error::from)
     }
 
     async fn upgrade(&self, lease: Arc<Lease>) -> Result<Upgrade> {
@@ -131,7 +146,10 @@ impl LeaseServer for Server {
     }
 
     fn pace(&self, lease: &Lease) -> (Pace, Option<Listener>) {
-        (PACE, Some(self.hints.listen(&lease.id)))
+        match self.compat {
+            Compat::None => (PACE, Some(self.hints.listen(&lease.id))),
+            Compat::Medallion => (PACE_UNTOLD, None),
+        }
     }
 }
 
@@ -140,7 +158,7 @@ impl LeaseTaker for Server {
         let id = request.id();
         let time = request.lease.unwrap_or(self.time);
         Lease {
-            key: key_of(&self.prefix, &id).into(),
+            key: self.key(&id),
             id,
             owner: request.owner,
             mode: request.mode,
@@ -176,11 +194,11 @@ impl LeaseTaker for Server {
     }
 
     fn leave(&self, lease: &Lease) {
-        let left = match lease.in_doubt.load(Ordering::Relaxed) {
+        let leave = match lease.in_doubt.load(Ordering::Relaxed) {
             true => lease.give(),
             false => lease.thing(What::Leave),
         };
-        self.lines.tell(Question::One(left));
+        self.lines.tell(Question::One(leave));
     }
 }
 

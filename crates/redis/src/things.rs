@@ -1,15 +1,35 @@
 //! What is asked of the server and what it says, as `lock.lua` has it.
 
-use crate::errors;
-use lockwork_core::lock::{Error, ErrorKind, Mode, OwnerId, Result, Token};
+use crate::{Compat, errors};
+use lockwork_core::lock::{Error, ErrorKind, Mode, OwnerId, Result, Token, backend::client};
 use redis::{Cmd, Script, Value};
 use std::{sync::Arc, sync::LazyLock, time::Duration};
 
-/// The one script, and its hash, by which the server knows it.
-pub(crate) static SCRIPT: LazyLock<(&str, String)> = LazyLock::new(|| {
-    let text = include_str!("lock.lua");
-    (text, Script::new(text).get_hash().to_owned())
-});
+/// A script, and its hash, by which the server knows it.
+#[derive(Debug)]
+pub(crate) struct Text {
+    whole: &'static str,
+    hash: String,
+}
+
+impl Text {
+    fn new(whole: &'static str) -> Self {
+        Self {
+            whole,
+            hash: Script::new(whole).get_hash().to_owned(),
+        }
+    }
+
+    /// The one for names that are shared as `compat` says.
+    pub(crate) fn of(compat: Compat) -> &'static Self {
+        static OURS: LazyLock<Text> = LazyLock::new(|| Text::new(include_str!("lock.lua")));
+        static THEIRS: LazyLock<Text> = LazyLock::new(|| Text::new(include_str!("medallion.lua")));
+        match compat {
+            Compat::None => &OURS,
+            Compat::Medallion => &THEIRS,
+        }
+    }
+}
 
 /// What to do with a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,17 +155,17 @@ pub(crate) fn code(mode: Mode) -> (u8, u32) {
 }
 
 /// One call of the script for `things`, whose answer repeats `nonce`.
-pub(crate) fn call(things: &[Thing], all: bool, nonce: u64, client: &str, inbox: &str) -> Cmd {
+pub(crate) fn call(text: &Text, things: &[Thing], all: bool, nonce: u64, inbox: &str) -> Cmd {
     let mut call = redis::cmd("EVALSHA");
     let keys = things.len() + usize::from(all);
-    call.arg(SCRIPT.1.as_str()).arg(keys);
+    call.arg(&text.hash).arg(keys);
     if all {
         call.arg(things.first().map_or("", |first| &*first.key));
     }
     for thing in things {
         call.arg(&*thing.key);
     }
-    call.arg(nonce).arg(client).arg(inbox);
+    call.arg(nonce).arg(client::name()).arg(inbox);
     if all {
         call.arg("all").arg(0).arg(0).arg(0).arg(0);
     }
@@ -162,9 +182,9 @@ pub(crate) fn call(things: &[Thing], all: bool, nonce: u64, client: &str, inbox:
 }
 
 /// The same call with the text of the script, for a server that does not know it.
-pub(crate) fn with_text(call: &Cmd) -> Cmd {
+pub(crate) fn with_text(text: &Text, call: &Cmd) -> Cmd {
     let mut whole = redis::cmd("EVAL");
-    whole.arg(SCRIPT.0);
+    whole.arg(text.whole);
     let arguments = call.args_iter().skip(2);
     for argument in arguments {
         if let redis::Arg::Simple(bytes) = argument {

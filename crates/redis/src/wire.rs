@@ -42,7 +42,8 @@ impl Wire {
         }
         let pushes = listens.map(|listens| listens.pushes.clone());
         let mut wire = match &options.deployment {
-            Deployment::One => one(options, pushes).await?,
+            // Of a quorum, each server has options of its own.
+            Deployment::One | Deployment::Quorum => one(options, pushes).await?,
             Deployment::Cluster => cluster(options, pushes).await?,
             Deployment::Sentinel(name) => by_sentinel(options, name, pushes).await?,
         };

@@ -66,7 +66,11 @@ impl Harness for InMemory {
 
     fn promises(&self, promise: Promise) -> bool {
         // Who is deaf asks now and then, so the place knows neither waiters nor their order.
-        self.chaos.is_none() || matches!(promise, Promise::WholeNames | Promise::KnowsTokens)
+        self.chaos.is_none()
+            || matches!(
+                promise,
+                Promise::WholeNames | Promise::NameSpaces | Promise::KnowsTokens
+            )
     }
 
     fn takeover(&self) -> Duration {

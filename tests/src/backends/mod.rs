@@ -6,4 +6,5 @@ pub mod memory;
 pub mod postgres;
 pub mod postgres_lease;
 pub mod redis;
+pub mod redis_medallion;
 pub mod standin;

@@ -10,20 +10,40 @@ use std::{
 };
 
 /// Where the server is, and as whom users can be made there.
-const SERVER: &str = "LOCKWORK_REDIS_URL";
+pub(super) const SERVER: &str = "LOCKWORK_REDIS_URL";
+/// Where the nodes of a cluster are.
+const CLUSTER: &str = "LOCKWORK_REDIS_CLUSTER_URL";
+/// Where servers are of which a majority decides.
+const QUORUM: &str = "LOCKWORK_REDIS_QUORUM_URL";
 
 /// Short enough to see them end, long enough for a busy machine to renew them.
 const LEASE: Duration = Duration::from_secs(2);
 
 /// What a user may do, as the documentation of `lockwork-redis` has it.
 const RIGHTS: &str = include_str!("../../../crates/redis/acl.txt");
+/// What a user of a cluster may do besides.
+const RIGHTS_IN_CLUSTER: &str = include_str!("../../../crates/redis/acl-cluster.txt");
 
 struct Corner {
-    administrator: Mutex<Connection>,
-    host: String,
-    port: u16,
+    /// One for each server.
+    nodes: Vec<Node>,
+    kind: Kind,
     /// What everything of this case begins with; also who its user is.
     name: String,
+}
+
+/// How several servers belong together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    One,
+    Cluster,
+    Quorum,
+}
+
+struct Node {
+    host: String,
+    port: u16,
+    administrator: Mutex<Connection>,
 }
 
 /// Locks on the server that `LOCKWORK_REDIS_URL` names.
@@ -31,32 +51,38 @@ struct Corner {
 /// # Errors
 /// If no server is named, or it cannot be reached.
 pub fn start() -> Started {
-    let url = std::env::var(SERVER)
-        .map_err(|_| format!("{SERVER} names no server; `cargo xtask test` starts one"))?;
-    let client = redis::Client::open(url).map_err(|error| error.to_string())?;
-    let (host, port) = match client.get_connection_info().addr() {
-        redis::ConnectionAddr::Tcp(host, port) => (host.clone(), *port),
-        _ => return Err(format!("{SERVER} is to be without TLS")),
-    };
-    let connection = client.get_connection().map_err(|error| error.to_string())?;
-    let corner = Corner {
-        administrator: Mutex::new(connection),
-        host,
-        port,
-        name: format!("lockwork:{:016x}", rand::random::<u64>()),
-    };
-    let rights = RIGHTS.replace("lockwork:*", &format!("{}:*", corner.name));
-    let mut user = redis::cmd("ACL");
-    user.arg("SETUSER").arg(&corner.name).arg("reset");
-    user.arg("on").arg(">secret");
-    for right in rights.split_whitespace() {
-        user.arg(right);
-    }
-    corner.tell(&user);
-    Ok(Arc::new(corner))
+    Corner::start(SERVER, Kind::One)
 }
 
-impl Corner {
+/// Locks on the cluster that `LOCKWORK_REDIS_CLUSTER_URL` names.
+///
+/// # Errors
+/// If no cluster is named, or a node cannot be reached.
+pub fn cluster() -> Started {
+    Corner::start(CLUSTER, Kind::Cluster)
+}
+
+/// Locks on most of the servers that `LOCKWORK_REDIS_QUORUM_URL` names.
+///
+/// # Errors
+/// If none are named, or one cannot be reached.
+pub fn quorum() -> Started {
+    Corner::start(QUORUM, Kind::Quorum)
+}
+
+impl Node {
+    /// Of `HOST:PORT`.
+    fn new(server: &str) -> std::result::Result<Self, String> {
+        let (host, port) = server.rsplit_once(':').ok_or("a server has a port")?;
+        let client = redis::Client::open(format!("redis://{server}"));
+        let connection = client.and_then(|client| client.get_connection());
+        Ok(Self {
+            host: host.to_owned(),
+            port: port.parse().map_err(|_| "a port is a number")?,
+            administrator: Mutex::new(connection.map_err(|error| error.to_string())?),
+        })
+    }
+
     fn ask<T: FromRedisValue>(&self, command: &Cmd) -> T {
         let mut administrator = self.administrator.lock().expect("no panic under this lock");
         let said = command.query(&mut *administrator);
@@ -67,9 +93,14 @@ impl Corner {
         self.ask::<redis::Value>(command);
     }
 
-    /// The keys of this case.
-    fn keys(&self) -> Vec<String> {
-        self.ask(redis::cmd("KEYS").arg(format!("{}:*", self.name)))
+    fn keys(&self, of: &str) -> Vec<String> {
+        self.ask(redis::cmd("KEYS").arg(format!("{of}:*")))
+    }
+
+    fn forget(&self, of: &str) {
+        for key in self.keys(of) {
+            self.tell(redis::cmd("DEL").arg(key));
+        }
     }
 
     fn holders(&self, key: &str) -> usize {
@@ -79,34 +110,97 @@ impl Corner {
             _ => 1,
         }
     }
+
+    fn residue(&self, of: &str) -> Residue {
+        let keys = self.keys(of);
+        let held = keys.iter().filter(|key| key.ends_with('}'));
+        let lines = keys.iter().filter(|key| key.ends_with(":q"));
+        Residue {
+            locks: held.map(|key| self.holders(key)).sum(),
+            waiters: lines.count(),
+        }
+    }
+}
+
+impl Corner {
+    fn start(variable: &str, kind: Kind) -> Started {
+        let url = std::env::var(variable)
+            .map_err(|_| format!("{variable} names no server; `cargo xtask test` starts one"))?;
+        let (_, servers) = url.split_once("://").ok_or("a URL has a scheme")?;
+        let nodes = servers.split(',').map(Node::new);
+        let corner = Self {
+            nodes: nodes.collect::<std::result::Result<_, String>>()?,
+            kind,
+            name: format!("lockwork:{:016x}", rand::random::<u64>()),
+        };
+        let rights = RIGHTS.replace("lockwork:*", &format!("{}:*", corner.name));
+        let mut user = redis::cmd("ACL");
+        user.arg("SETUSER").arg(&corner.name).arg("reset");
+        user.arg("on").arg(">secret");
+        let more = match kind {
+            Kind::Cluster => RIGHTS_IN_CLUSTER,
+            Kind::One | Kind::Quorum => "",
+        };
+        for right in rights.split_whitespace().chain(more.split_whitespace()) {
+            user.arg(right);
+        }
+        corner.tell(&user);
+        Ok(Arc::new(corner))
+    }
+
+    fn tell(&self, command: &Cmd) {
+        for node in &self.nodes {
+            node.tell(command);
+        }
+    }
+
+    fn servers(&self) -> Vec<(String, u16)> {
+        let servers = self.nodes.iter();
+        servers.map(|node| (node.host.clone(), node.port)).collect()
+    }
 }
 
 impl Harness for Corner {
     fn client(&self, tenure: Duration) -> BoxFuture<'_, Result<Locks>> {
         Box::pin(async move {
-            let options = Options::new(&self.host, self.port)
+            let node = &self.nodes[0];
+            let options = match self.kind {
+                Kind::One => Options::new(&node.host, node.port),
+                Kind::Cluster => Options::cluster(self.servers()),
+                Kind::Quorum => Options::quorum(self.servers()),
+            };
+            let options = options
                 .login(&self.name, "secret")
                 .prefix(&self.name)
                 .lease(LEASE);
-            Ok(Locks::with_tenure(options.connect().await?, tenure))
+            Ok(match self.kind {
+                Kind::Quorum => Locks::with_tenure(options.connect_quorum().await?, tenure),
+                _ => Locks::with_tenure(options.connect().await?, tenure),
+            })
         })
     }
 
     fn url(&self) -> Option<String> {
-        let Self {
-            host, port, name, ..
-        } = self;
-        let user = name.replace(':', "%3A");
-        let lease = LEASE.as_millis();
+        let scheme = match self.kind {
+            Kind::One => "redis",
+            Kind::Cluster => "redis+cluster",
+            Kind::Quorum => "redis+quorum",
+        };
+        let user = self.name.replace(':', "%3A");
+        let servers = self.servers().into_iter();
+        let servers: Vec<_> = servers
+            .map(|(host, port)| format!("{host}:{port}"))
+            .collect();
+        let (servers, lease) = (servers.join(","), LEASE.as_millis());
         Some(format!(
-            "redis://{user}:secret@{host}:{port}?prefix={user}&lease={lease}ms"
+            "{scheme}://{user}:secret@{servers}?prefix={user}&lease={lease}ms"
         ))
     }
 
     fn sever(&self) -> Option<BoxFuture<'_, ()>> {
         Some(Box::pin(async {
-            for key in self.keys() {
-                self.tell(redis::cmd("DEL").arg(key));
+            for node in &self.nodes {
+                node.forget(&self.name);
             }
         }))
     }
@@ -118,17 +212,30 @@ impl Harness for Corner {
     }
 
     fn residue(&self) -> Option<Residue> {
-        let keys = self.keys();
-        let held = keys.iter().filter(|key| key.ends_with('}'));
-        let lines = keys.iter().filter(|key| key.ends_with(":q"));
-        Some(Residue {
-            locks: held.map(|key| self.holders(key)).sum(),
-            waiters: lines.count(),
-        })
+        let mut all = Residue::default();
+        for node in &self.nodes {
+            let here = node.residue(&self.name);
+            // What a quorum grants is at each of them.
+            match self.kind {
+                Kind::Quorum => all.locks = all.locks.max(here.locks),
+                _ => all.locks += here.locks,
+            }
+            all.waiters += here.waiters;
+        }
+        Some(all)
     }
 
-    fn promises(&self, _: Promise) -> bool {
-        true
+    fn promises(&self, promise: Promise) -> bool {
+        // Nobody stands in line at a quorum.
+        self.kind != Kind::Quorum || matches!(promise, Promise::NameSpaces | Promise::WholeNames)
+    }
+
+    /// Each is several calls to several servers.
+    fn drops(&self) -> u32 {
+        match self.kind {
+            Kind::One => 20_000,
+            Kind::Cluster | Kind::Quorum => 4_000,
+        }
     }
 
     fn takeover(&self) -> Duration {
@@ -151,8 +258,8 @@ impl Drop for Corner {
         }
         let mut user = redis::cmd("ACL");
         self.tell(user.arg("DELUSER").arg(&self.name));
-        for key in self.keys() {
-            self.tell(redis::cmd("DEL").arg(key));
+        for node in &self.nodes {
+            node.forget(&self.name);
         }
     }
 }

@@ -87,7 +87,10 @@ impl Harness for StandIn {
 
     fn promises(&self, promise: Promise) -> bool {
         // Sessions here are asked and never wait, so the server knows of no order among them.
-        let always = matches!(promise, Promise::WholeNames | Promise::KnowsTokens);
+        let always = matches!(
+            promise,
+            Promise::WholeNames | Promise::NameSpaces | Promise::KnowsTokens
+        );
         always || matches!(self.kind, Kind::Lease)
     }
 

@@ -84,6 +84,7 @@ impl Need {
             Self::Promise(Promise::Order) => "does not serve clients in order",
             Self::Promise(Promise::KnowsWaiters) => "does not know who waits",
             Self::Promise(Promise::KnowsTokens) => "does not know the tokens of holders",
+            Self::Promise(Promise::NameSpaces) => "has one name space for several primitives",
             Self::Promise(Promise::WholeNames) => "puts something in front of names",
         }
     }

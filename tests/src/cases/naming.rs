@@ -9,7 +9,8 @@ pub(super) fn list() -> Vec<Case> {
         case!(names_that_differ_in_any_byte_are_different_locks).every_view(),
         case!(names_that_cannot_be_are_refused_with_a_sentence),
         case!(the_longest_name_is_a_name).needs(&[Need::Promise(Promise::WholeNames)]),
-        case!(each_primitive_has_a_name_space_of_its_own),
+        case!(each_primitive_has_a_name_space_of_its_own)
+            .needs(&[Need::Promise(Promise::NameSpaces)]),
     ]
 }
 

@@ -1,7 +1,9 @@
 //! Answers that are lost on the way.
 
 use crate::{LEASE, SOON, ends, key, keys, left, options, server, until, until_renewed, within};
-use lockwork::{Backend, Deadline, ErrorKind, Hold, Locks, Mode, Name, Request, redis::Redis};
+use lockwork::{
+    Backend, Deadline, ErrorKind, Hold, Locks, Mode, Name, Request, layers::Retry, redis::Redis,
+};
 use lockwork_conformance::Proxy;
 use std::time::{Duration, Instant};
 
@@ -71,6 +73,22 @@ async fn a_grant_that_nobody_heard_of_is_given_back() {
     proxy.reset();
     until(LEASE * 2, "it is given back", || left(&server).is_empty()).await;
     crate::works(&locks, "x").await;
+}
+
+#[tokio::test]
+async fn who_tries_again_after_an_error_is_the_same_owner_and_not_refused() {
+    let server = server();
+    let (node, proxy) = behind(server.port()).await;
+    let locks = Locks::with_tenure(node, Duration::ZERO).layer(Retry::new());
+    for _ in 0..3 {
+        // The answer, and the first one on the connection that comes after.
+        proxy.lose_replies(2);
+        let guard = within(SOON, "a lock", locks.mutex("x").lock()).await;
+        assert_eq!(proxy.left_to_lose(), 0, "no answer was lost");
+        assert_eq!(left(&server), [key("x")]);
+        guard.unwrap().release().await.unwrap();
+        assert!(left(&server).is_empty(), "{:?}", left(&server));
+    }
 }
 
 #[tokio::test]

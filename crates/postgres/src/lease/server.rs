@@ -79,6 +79,16 @@ impl Lease {
     }
 }
 
+impl Lease {
+    /// For how long to refuse it to its owner once that gives it back, in milliseconds.
+    fn buried(&self) -> i64 {
+        match self.in_doubt.load(Ordering::Relaxed) {
+            true => BURIED,
+            false => 0,
+        }
+    }
+}
+
 impl LeaseTable {
     /// Calls `function` for one lease; its number, key and owner go before `more`.
     async fn call(
@@ -156,13 +166,8 @@ impl LeaseServer for LeaseTable {
     }
 
     async fn surrender(&self, lease: Arc<Lease>) -> Result<()> {
-        let buried = match lease.in_doubt.load(Ordering::Relaxed) {
-            true => BURIED,
-            false => 0,
-        };
-        let given = self
-            .call("lease_give_v1", &lease, &[Argument::Number(buried)])
-            .await;
+        let buried = Argument::Number(lease.buried());
+        let given = self.call("lease_give_v1", &lease, &[buried]).await;
         self.hints.hint(&lease.id);
         given.map(drop).map_err(Error::from)
     }
@@ -238,9 +243,10 @@ impl LeaseTaker for LeaseTable {
     }
 
     fn leave(&self, lease: &Lease) {
-        match lease.in_doubt.load(Ordering::Relaxed) {
-            true => self.tell("lease_give_v1", lease, &[Argument::Number(BURIED)]),
-            false => self.tell("lease_leave_v1", lease, &[]),
+        // A question that comes late would stand in line again.
+        match lease.buried() {
+            0 => self.tell("lease_leave_v1", lease, &[]),
+            buried => self.tell("lease_give_v1", lease, &[Argument::Number(buried)]),
         }
         // Readers that were kept out by a writer may come in now.
         self.hints.hint(&lease.id);

@@ -41,27 +41,17 @@ pub fn caller() -> Option<Id> {
 
 /// Enters the keeper, and remembers on whose behalf.
 pub(super) fn enter_for_caller() -> Entered {
-    Entered::new(caller())
-}
-
-/// Enters the keeper for something of which the caller will not see the end.
-pub(super) fn enter_for_nobody() -> Entered {
-    Entered::new(Some(handle().id()))
+    let caller = caller();
+    Entered {
+        before: CALLER.try_with(|cell| cell.replace(caller)).ok().flatten(),
+        _entered: enter(),
+    }
 }
 
 /// The keeper has been entered, until this is dropped.
 pub(super) struct Entered {
     before: Option<Id>,
     _entered: EnterGuard<'static>,
-}
-
-impl Entered {
-    fn new(caller: Option<Id>) -> Self {
-        Self {
-            before: CALLER.try_with(|cell| cell.replace(caller)).ok().flatten(),
-            _entered: enter(),
-        }
-    }
 }
 
 impl Drop for Entered {

@@ -89,13 +89,13 @@ impl<Q: Send + 'static, A: Send + 'static> Line<Q, A> {
         Self::on(&Handle::current(), courier)
     }
 
-    /// Whether whoever asks now is on the runtime of this line.
+    /// Whether whoever asks now is on the runtime of this line, and that has not ended.
     fn is_near(&self) -> bool {
-        keeper::caller() == Some(self.home)
+        keeper::caller() == Some(self.home) && !self.asked.is_closed()
     }
 
-    /// Asks. `None` if the runtime of this line ends before there is an answer, or if nothing may have
-    /// driven it for `patience`.
+    /// Asks. `None` if the runtime of this line ends before there is an answer; or has not brought one
+    /// within `patience`, while nobody can say whether it runs.
     fn ask(&self, question: Q, patience: Option<Duration>) -> Reply<A> {
         let (answer, answered) = oneshot::channel();
         self.send(question, Some(answer));
@@ -176,11 +176,16 @@ impl<A> Future for Reply<A> {
 
 /// Two lines to one server: one on the runtime of whoever connected, for those who ask from there,
 /// and one on the keeper thread for everybody else.
+///
+/// Whoever asks twice from one runtime is heard in that order.
 pub struct Lines<Q, A> {
     near: Option<Line<Q, A>>,
     keeper: Line<Q, A>,
-    patience: Duration,
 }
+
+/// How long the near line is waited for by somebody whose caller went away: its runtime may have been
+/// left as well. Asking twice does no harm.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What the server said.
 #[derive(Debug)]
@@ -192,13 +197,14 @@ pub struct Answer<A> {
 }
 
 impl<Q: Clone + Send + 'static, A: Send + 'static> Lines<Q, A> {
-    /// These two; the near one is given up where it does not answer within `patience`.
-    pub const fn new(near: Option<Line<Q, A>>, keeper: Line<Q, A>, patience: Duration) -> Self {
-        Self {
-            near,
-            keeper,
-            patience,
-        }
+    /// These two.
+    pub const fn new(near: Option<Line<Q, A>>, keeper: Line<Q, A>) -> Self {
+        Self { near, keeper }
+    }
+
+    /// The near line, if it is near.
+    fn near(&self) -> Option<&Line<Q, A>> {
+        self.near.as_ref().filter(|near| near.is_near())
     }
 
     /// Asks, once, or on the keeper's line once more if the near one's runtime ended meanwhile.
@@ -210,10 +216,9 @@ impl<Q: Clone + Send + 'static, A: Send + 'static> Lines<Q, A> {
     /// Dropped, the question is asked nevertheless if it is on its way already, and nobody hears the
     /// answer; if it still stands in line it is not asked any more.
     pub async fn ask(&self, question: Q) -> Result<Answer<A>, Failure> {
-        let near = self.near.as_ref().filter(|near| near.is_near());
         let mut asked_twice = false;
-        if let Some(near) = near {
-            if let Some(answered) = near.ask(question.clone(), Some(self.patience)).await {
+        if let Some(near) = self.near() {
+            if let Some(answered) = near.ask(question.clone(), Some(PATIENCE)).await {
                 return answered.map(|said| Answer { said, asked_twice });
             }
             asked_twice = true;
@@ -232,7 +237,7 @@ impl<Q: Clone + Send + 'static, A: Send + 'static> Lines<Q, A> {
 
     /// Asks for something of which nobody waits for the answer.
     pub fn tell(&self, question: Q) {
-        self.keeper.send(question, None);
+        self.near().unwrap_or(&self.keeper).send(question, None);
     }
 }
 

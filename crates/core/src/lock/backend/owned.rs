@@ -101,9 +101,7 @@ impl<H: Hold> Drop for Owned<H> {
             keeper::spawn(release);
             return;
         }
-        // If this one poll does not finish it, dropping the shield sends it to the keeper; and the
-        // caller's runtime may not run again for a long time.
-        let _keeper = keeper::enter_for_nobody();
+        // If this one poll does not finish it, dropping the shield sends it to the keeper.
         let _ = Pin::new(&mut release).poll(&mut Context::from_waker(Waker::noop()));
     }
 }

@@ -29,8 +29,8 @@ pub trait LeaseTaker: LeaseServer {
         waits: bool,
     ) -> impl Future<Output = Result<Take, Failure>> + Send;
 
-    /// Notes that a question for this lease may still be on its way: its surrender has to see to it
-    /// that what comes late is refused.
+    /// Notes that a question for this lease may still be on its way: who surrenders or leaves it has to
+    /// see to it that what comes late is refused.
     fn doubt(&self, lease: &Self::Lease);
 
     /// Tells the server that nobody waits for this any more; of one [in doubt](LeaseTaker::doubt),
