@@ -11,8 +11,8 @@ use std::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-/// How long a question that a runtime took with it is waited for, and a second more.
-const GIVEN_UP: Duration = Duration::from_secs(6);
+/// Longer than a question is waited for that a runtime took with it.
+const GIVEN_UP: Duration = Duration::from_secs(3);
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()

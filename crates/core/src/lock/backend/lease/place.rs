@@ -136,7 +136,13 @@ impl<S: LeaseTaker> Place<S> {
     async fn ask(&self, lease: &S::Lease, waits: bool) -> Result<(Verdict, Instant)> {
         let asked_at = Instant::now();
         self.noted.fetch_or(waits, Ordering::Relaxed);
-        let said = self.keeper.0.server.take(lease, waits).await?;
+        let said = match self.keeper.0.server.take(lease, waits).await {
+            Ok(said) => said,
+            Err(failure) => {
+                self.in_doubt.store(false, Ordering::Relaxed);
+                return Err(failure.into());
+            }
+        };
         self.in_doubt.fetch_or(said.asked_twice, Ordering::Relaxed);
         Ok((said.verdict, asked_at))
     }
