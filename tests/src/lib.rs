@@ -35,7 +35,7 @@ pub use certificates::{Certificates, Identity};
 pub use context::Context;
 pub use harness::{BoxFuture, Harness, Promise, Residue, Site, Started};
 pub use history::History;
-pub use polling::poll_at_most;
+pub use polling::{drop_many, poll_at_most};
 pub use process::Taker;
 pub use proxy::Proxy;
 pub use run::trials;

@@ -79,6 +79,12 @@ impl Taker {
         self.child.kill().await.expect("it can be killed");
     }
 
+    /// Its number at the system, while it runs.
+    #[must_use]
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
     /// Looks at its guard without pause from now on, and tells what the first look after a gap of
     /// `gap` or more found: [`Taker::look_after_gap`].
     pub async fn watch(&mut self, gap: Duration) {

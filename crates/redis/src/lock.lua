@@ -129,7 +129,8 @@ end
 local function wait_in_line(key, queue, owner, mode, of)
   local at = place_of(queue, owner)
   if at then
-    queue[at][5] = now + WAITER_LASTS
+    -- If it had a turn it came, and was refused: it is told of the next one as well.
+    queue[at][5], queue[at][6] = now + WAITER_LASTS, 0
   else
     queue[#queue + 1] = { owner, INBOX, mode, of, now + WAITER_LASTS, 0 }
   end
@@ -148,10 +149,13 @@ local function refuse(key, queue, owner, mode, of, waits, again)
   return BUSY, again or -1
 end
 
-local function step_out(key, queue, owner)
+-- Ends a try that was granted. `packed` is the line as it was: those who had their turn and did not
+-- come may have been taken out of it since.
+local function step_out(key, packed, queue, owner)
+  if not packed then return end
   local at = place_of(queue, owner)
   if at then table.remove(queue, at) end
-  if at or #queue > 0 then keep_waiting(key, queue) end
+  keep_waiting(key, queue)
 end
 
 -- A mutex. -------------------------------------------------------------------------------------------
@@ -200,7 +204,7 @@ function mutex.take(key, owner, mode, lease, of, waits)
   local mine = owner .. ' ' .. whole(token) .. ' ' .. whole(now) .. ' ' .. CLIENT
   -- What is no string looks as if it were not there, and is not ours to write over.
   if not call('SET', key, mine, 'NX', 'PX', lease) then return FAILED, FOREIGN end
-  if packed then step_out(key, queue, owner) end
+  step_out(key, packed, queue, owner)
   return DONE, token
 end
 
@@ -313,7 +317,8 @@ end
 
 function rwlock.take(key, owner, mode, lease, of, waits)
   if call('EXISTS', key .. ':d:' .. owner) == 1 then return BURIED, 0 end
-  local holders, queue = holding(key), waiting(call('GET', key .. ':q'))
+  local holders, packed = holding(key), call('GET', key .. ':q')
+  local queue = waiting(packed)
   local _, mine = find(holders, owner)
   if mine then
     mine[3] = now + lease
@@ -332,7 +337,7 @@ function rwlock.take(key, owner, mode, lease, of, waits)
   if mode == WRITE then token = next_token(key, call('GET', key .. ':t'), lease) end
   holders[#holders + 1] = { owner, mode, now + lease, now, CLIENT, token, INBOX, 0, false }
   keep_holding(key, holders)
-  step_out(key, queue, owner)
+  step_out(key, packed, queue, owner)
   return DONE, token
 end
 
@@ -448,7 +453,8 @@ function semaphore.take(key, owner, mode, lease, of, waits)
     lasts_on(key, owner, lease)
     return DONE, 0
   end
-  local queue, room = waiting(call('GET', key .. ':q')), semaphore_room(key)
+  local packed = call('GET', key .. ':q')
+  local queue, room = waiting(packed), semaphore_room(key)
   if not room.has(mode, of) or somebody_before(key, queue, room, owner, mode)
     or not room.has(mode, of) then
     return refuse(key, queue, owner, mode, of, waits, next_end(key))
@@ -456,7 +462,7 @@ function semaphore.take(key, owner, mode, lease, of, waits)
   call('ZADD', key, whole(now + lease), owner)
   call('HSET', key .. ':i', owner, whole(of) .. ' ' .. whole(now) .. ' ' .. CLIENT)
   lasts(key, lease)
-  step_out(key, queue, owner)
+  step_out(key, packed, queue, owner)
   return DONE, 0
 end
 

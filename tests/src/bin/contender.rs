@@ -11,9 +11,12 @@
 //! | `take` | takes a mutex, says when, and keeps it |
 //! | `parent`, `bequeath` | the same with a child, which has nothing of the lock or its descriptor |
 //! | `count` | no end: prints each token as soon as it has it |
+//! | `crowd` | so many tasks, each of which takes a mutex once |
+//! | `drop` | gives up so many acquires half way; says how many it got nevertheless, and waits |
 //! | `collect` | no end: removes idle files, and prints how many |
 
 use lockwork::{Error, Guard, Instant, Locks, Result};
+use lockwork_conformance::drop_many;
 use rand::RngExt;
 use std::{
     fmt::Write as _,
@@ -40,6 +43,15 @@ async fn contend(url: &str, kind: &str, name: &str, count: usize) -> Result<()> 
     say("ready\n");
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).expect("a line");
+    match kind {
+        "crowd" => return crowd(&locks, name, count).await,
+        "drop" => {
+            let done = drop_many(&locks, count).await;
+            say(&format!("{done}\n"));
+            return std::future::pending().await;
+        }
+        _ => {}
+    }
     let mut stays = String::new();
     for _ in 0..count {
         match kind {
@@ -133,6 +145,16 @@ async fn count_for_ever(locks: &Locks, name: &str) -> Result<()> {
             guard.token().map_or(0, lockwork::Token::get)
         ));
     }
+}
+
+async fn crowd(locks: &Locks, name: &str, count: usize) -> Result<()> {
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..count {
+        let mutex = locks.mutex(name);
+        tasks.spawn(async move { mutex.lock().await?.release().await });
+    }
+    say("crowded\n");
+    tasks.join_all().await.into_iter().collect()
 }
 
 async fn collect_for_ever(locks: &Locks) -> Result<(), Error> {

@@ -14,7 +14,10 @@ use pump::Pump;
 use std::{
     io,
     net::Ipv4Addr,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU16, Ordering},
+    },
     time::Duration,
 };
 use tokio::{
@@ -27,6 +30,7 @@ use weather::{Weather, Wind};
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
+    target: Arc<AtomicU16>,
     weather: Arc<Weather>,
     meter: Arc<Meter>,
     listening: JoinHandle<()>,
@@ -43,9 +47,11 @@ impl Proxy {
         let port = listener.local_addr()?.port();
         let (weather, meter) = (Arc::new(Weather::new()), Arc::new(Meter::default()));
         let (sky, counter) = (weather.clone(), meter.clone());
-        let listening = tokio::spawn(listen(listener, target, sky, counter));
+        let target = Arc::new(AtomicU16::new(target));
+        let listening = tokio::spawn(listen(listener, target.clone(), sky, counter));
         Ok(Self {
             port,
+            target,
             weather,
             meter,
             listening,
@@ -56,6 +62,11 @@ impl Proxy {
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// From now on new connections lead to `target`, as when an address moves to another server.
+    pub fn redirect(&self, target: u16) {
+        self.target.store(target, Ordering::SeqCst);
     }
 
     /// From now on, whatever passes takes this much longer, each way.
@@ -128,10 +139,16 @@ impl Drop for Proxy {
     }
 }
 
-async fn listen(listener: TcpListener, target: u16, weather: Arc<Weather>, meter: Arc<Meter>) {
+async fn listen(
+    listener: TcpListener,
+    target: Arc<AtomicU16>,
+    weather: Arc<Weather>,
+    meter: Arc<Meter>,
+) {
     // The end of this future drops the listener; the connections end by the weather.
     while let Ok((client, _)) = listener.accept().await {
         let (weather, meter) = (weather.clone(), meter.clone());
+        let target = target.load(Ordering::SeqCst);
         tokio::spawn(async move {
             let _open = meter.connected();
             let pump = Pump::new(weather, meter.clone());

@@ -60,6 +60,11 @@ impl Contender {
         }
     }
 
+    /// Its number at the system.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn go(&mut self) {
         // One that has said what is wrong no longer listens.
         let _ = self.orders.write_all(b"go\n");

@@ -63,7 +63,15 @@ pub struct Line<Q, A> {
 
 struct Asked<Q, A> {
     question: Q,
-    answer: oneshot::Sender<Result<A, Failure>>,
+    /// `None` if nobody ever wanted to hear it.
+    answer: Option<oneshot::Sender<Result<A, Failure>>>,
+}
+
+impl<Q, A> Asked<Q, A> {
+    /// Whether whoever asked has turned away since: to another line, say, where the same was done.
+    fn is_given_up(&self) -> bool {
+        self.answer.as_ref().is_some_and(oneshot::Sender::is_closed)
+    }
 }
 
 impl<Q: Send + 'static, A: Send + 'static> Line<Q, A> {
@@ -90,14 +98,18 @@ impl<Q: Send + 'static, A: Send + 'static> Line<Q, A> {
     /// within `patience`, while nobody can say whether it runs.
     fn ask(&self, question: Q, patience: Option<Duration>) -> Reply<A> {
         let (answer, answered) = oneshot::channel();
-        // Should nobody read it any more, the answer is missing.
-        let _ = self.asked.send(Asked { question, answer });
+        self.send(question, Some(answer));
         Reply {
             answered,
             home: self.home,
             patience,
             limit: None,
         }
+    }
+
+    fn send(&self, question: Q, answer: Option<oneshot::Sender<Result<A, Failure>>>) {
+        // Should nobody read it any more, the answer is missing.
+        let _ = self.asked.send(Asked { question, answer });
     }
 }
 
@@ -106,17 +118,26 @@ async fn run<C: Courier>(
     mut asked: mpsc::UnboundedReceiver<Asked<C::Question, C::Answer>>,
 ) {
     while let Some(first) = asked.recv().await {
-        let (mut questions, mut askers) = (vec![first.question], vec![first.answer]);
-        while questions.len() < C::MOST
-            && let Ok(next) = asked.try_recv()
-        {
-            questions.push(next.question);
-            askers.push(next.answer);
+        let (mut questions, mut askers) = (Vec::new(), Vec::new());
+        let mut next = Some(first);
+        while let Some(asked_for) = next {
+            if !asked_for.is_given_up() {
+                questions.push(asked_for.question);
+                askers.push(asked_for.answer);
+            }
+            next = match questions.len() < C::MOST {
+                true => asked.try_recv().ok(),
+                false => None,
+            };
+        }
+        if questions.is_empty() {
+            continue;
         }
         let mut said = courier.bring(questions).await.into_iter();
         for asker in askers {
+            let said = said.next().unwrap_or_else(|| Err(missing()));
             // Whoever does not wait any more needs no answer.
-            let _ = asker.send(said.next().unwrap_or_else(|| Err(missing())));
+            let _ = asker.map(|asker| asker.send(said));
         }
     }
 }
@@ -192,7 +213,8 @@ impl<Q: Clone + Send + 'static, A: Send + 'static> Lines<Q, A> {
     /// What the courier says of the last try. If there was one before it, nothing is known of that.
     ///
     /// # Cancel safety
-    /// Dropped, the question is asked nevertheless, and nobody hears the answer.
+    /// Dropped, the question is asked nevertheless if it is on its way already, and nobody hears the
+    /// answer; if it still stands in line it is not asked any more.
     pub async fn ask(&self, question: Q) -> Result<Answer<A>, Failure> {
         let mut asked_twice = false;
         if let Some(near) = self.near() {
@@ -215,7 +237,7 @@ impl<Q: Clone + Send + 'static, A: Send + 'static> Lines<Q, A> {
 
     /// Asks for something of which nobody waits for the answer.
     pub fn tell(&self, question: Q) {
-        drop(self.near().unwrap_or(&self.keeper).ask(question, None));
+        self.near().unwrap_or(&self.keeper).send(question, None);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Asking for a lease until it is granted, and what a request has at the server until then.
 
-use super::{LeaseKeeper, LeaseServer, Leased, Terms};
+use super::{LeaseKeeper, LeaseServer, Leased, Terms, good_until};
 use crate::lock::{
     Deadline, Error, ErrorKind, Instant, Request, Result, Token,
     backend::{Attempt, Owned, line::Failure, wait_for_grant},
@@ -33,7 +33,8 @@ pub trait LeaseTaker: LeaseServer {
     /// see to it that what comes late is refused.
     fn doubt(&self, lease: &Self::Lease);
 
-    /// Tells the server that nobody waits for this any more. Returns at once.
+    /// Tells the server that nobody waits for this any more; of one [in doubt](LeaseTaker::doubt),
+    /// that what comes late is refused. Returns at once.
     fn leave(&self, lease: &Self::Lease);
 }
 
@@ -102,7 +103,8 @@ struct Place<S: LeaseTaker> {
     request: Request,
     /// The server may have noted that we wait.
     noted: AtomicBool,
-    /// What was said to an earlier try is not known, and it may still be on its way.
+    /// What was said to an earlier try is not known, and it may still be on its way. Not so after an
+    /// error: whoever tries again does so as the same owner, who must not be refused then.
     in_doubt: AtomicBool,
 }
 
@@ -110,18 +112,14 @@ impl<S: LeaseTaker> Place<S> {
     async fn attempt(self: Arc<Self>, waits: bool) -> Result<Attempt<Leased<S>>> {
         let server = &self.keeper.0.server;
         let lease = server.lease(&self.request);
-        let asked_at = Instant::now();
-        self.noted.fetch_or(waits, Ordering::Relaxed);
-        let said = match server.take(&lease, waits).await {
-            Ok(said) => said,
-            Err(failure) => {
-                let unknown = matches!(failure, Failure::Unknown(_));
-                self.in_doubt.fetch_or(unknown, Ordering::Relaxed);
-                return Err(failure.into());
-            }
-        };
-        self.in_doubt.fetch_or(said.asked_twice, Ordering::Relaxed);
-        match said.verdict {
+        let (mut verdict, mut asked_at) = self.ask(&lease, waits).await?;
+        let is_over = || good_until(asked_at, server.time(&lease)).has_passed();
+        if matches!(verdict, Verdict::Granted(_)) && is_over() {
+            // The answer took so long that to us the lease is over, while the server has only begun
+            // it. Nobody has seen it yet, so there is nothing to lose: the same owner asks anew.
+            (verdict, asked_at) = self.ask(&lease, waits).await?;
+        }
+        match verdict {
             Verdict::Granted(token) => Ok(Attempt::Granted(self.granted(lease, token, asked_at))),
             Verdict::Busy(again_in) => {
                 self.noted.store(waits, Ordering::Relaxed);
@@ -134,10 +132,26 @@ impl<S: LeaseTaker> Place<S> {
         }
     }
 
+    /// What the server says, and when it was asked.
+    async fn ask(&self, lease: &S::Lease, waits: bool) -> Result<(Verdict, Instant)> {
+        let asked_at = Instant::now();
+        self.noted.fetch_or(waits, Ordering::Relaxed);
+        let said = match self.keeper.0.server.take(lease, waits).await {
+            Ok(said) => said,
+            Err(failure) => {
+                self.in_doubt.store(false, Ordering::Relaxed);
+                return Err(failure.into());
+            }
+        };
+        self.in_doubt.fetch_or(said.asked_twice, Ordering::Relaxed);
+        Ok((said.verdict, asked_at))
+    }
+
     fn granted(&self, lease: S::Lease, token: Option<Token>, asked_at: Instant) -> Leased<S> {
         self.noted.store(false, Ordering::Relaxed);
         let server = &self.keeper.0.server;
-        if self.in_doubt.load(Ordering::Relaxed) {
+        // From here on it is for the surrender to see to.
+        if self.in_doubt.swap(false, Ordering::Relaxed) {
             server.doubt(&lease);
         }
         let time = server.time(&lease);
@@ -153,10 +167,11 @@ impl<S: LeaseTaker> Place<S> {
 
 impl<S: LeaseTaker> Drop for Place<S> {
     fn drop(&mut self) {
-        if *self.noted.get_mut() {
+        let in_doubt = *self.in_doubt.get_mut();
+        if *self.noted.get_mut() || in_doubt {
             let server = &self.keeper.0.server;
             let lease = server.lease(&self.request);
-            if *self.in_doubt.get_mut() {
+            if in_doubt {
                 server.doubt(&lease);
             }
             server.leave(&lease);
