@@ -1,13 +1,12 @@
--- All that is ever done with a lock. One call does many things, one after another: KEYS has a lock for
--- each, ARGV three words about who asks and then five for each thing. Each is done on its own: what one
--- of them fails with does not stop the next. The answer is the first word, and two values for each.
+-- All that is ever done with a lock. This stands inside of call.lua, which says how it is called.
 --
 -- What a lock is made of, all in the slot of its key:
---   KEY        who holds it. Mutex: "OWNER TOKEN SINCE CLIENT", which ends with its lease.
+--   KEY        who holds it. Mutex: "-OWNER SINCE CLIENT", which ends with its lease; with a + in front
+--              if somebody may wait for it.
 --              Read/write lock: a packed list of holders, each with a lease of its own.
 --              Semaphore: a sorted set of owners by the end of their leases.
 --   KEY:i      of a semaphore, "SINCE CLIENT" by owner.
---   KEY:t      the last token; for a day after it was given out.
+--   KEY:t      the last token, which is that of a mutex that is held; for two days at least.
 --   KEY:q      a packed list of those who wait, the first to come first.
 --   KEY:d:OWN  nothing is granted to this owner any more.
 --
@@ -15,37 +14,32 @@
 -- that anything is renewed and given back even where the memory is full: a script that has begun to
 -- write is not stopped then, so it begins with a write that needs no memory.
 
--- Redis 6 replicates what scripts do only when told so; later ones always do.
-if redis.replicate_commands then redis.replicate_commands() end
-
-local call = redis.call
-local CLIENT, INBOX = ARGV[2], ARGV[3]
-
-local clock = call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-
-local TOKEN_LASTS = 86400000
 -- One who waits asks again at least every second.
 local WAITER_LASTS = 3000
 -- For so long the lock is kept for the one whose turn it is.
 local TURN_LASTS = 1000
 
--- What is said of a thing.
-local DONE, BUSY, BURIED, GONE, WRONG, FAILED = 1, 2, 3, 4, 5, -1
--- How a lock is held.
-local EXCLUSIVE, READ, UPGRADEABLE, WRITE, PERMIT = 1, 2, 3, 4, 5
-
 local FOREIGN = 'WRONGTYPE this key holds something else'
+
+-- Longer than any token that was given out is needed.
+local TOKEN_LASTS = 2 * A_DAY
+
+local clock = call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
 local function whole(number)
   return string.format('%.0f', number)
 end
 
-local function next_token(key, last, lease)
-  local token = now
-  last = last and tonumber(last)
-  if last and last >= token then token = last + 1 end
-  call('SET', key .. ':t', whole(token), 'PX', whole(math.max(TOKEN_LASTS, 2 * lease)))
+-- One more than the last; where nobody knows that, what time it is.
+local function next_token(key, lease)
+  local token = call('INCR', key .. ':t')
+  if token < NEW then
+    token = now
+    call('SET', key .. ':t', whole(token), 'PX', whole(math.max(TOKEN_LASTS, 2 * lease)))
+  else
+    call('PEXPIRE', key .. ':t', whole(math.max(TOKEN_LASTS, 2 * lease)))
+  end
   return token
 end
 
@@ -65,7 +59,7 @@ local function keep_waiting(key, queue)
   if #queue == 0 then
     call('DEL', key .. ':q')
   else
-    redis.pcall('SET', key .. ':q', cmsgpack.pack(queue), 'PX', WAITER_LASTS)
+    try('SET', key .. ':q', cmsgpack.pack(queue), 'PX', WAITER_LASTS)
   end
 end
 
@@ -78,7 +72,7 @@ end
 local function begin_turn(key, waiter)
   if waiter[6] == 0 then
     waiter[6] = now + TURN_LASTS
-    redis.pcall('PUBLISH', waiter[2], key)
+    try('PUBLISH', waiter[2], key)
   end
 end
 
@@ -163,15 +157,11 @@ end
 local mutex = {}
 
 local function owner_in(record)
-  return string.sub(record, 1, 32)
+  return string.sub(record, 2, 33)
 end
 
 local function is_record(record)
-  return string.byte(record, 33) == 32 and string.find(record, '^%x+ %d+ %d+ ') == 1
-end
-
-local function token_in(record)
-  return tonumber(string.match(record, '^%x+ (%d+)'))
+  return string.byte(record, 34) == 32 and string.find(record, '^[-+]%x+ %d+ ') == 1
 end
 
 local function mutex_room(free)
@@ -182,17 +172,19 @@ local function mutex_room(free)
 end
 
 function mutex.take(key, owner, mode, lease, of, waits)
-  local got = call('MGET', key, key .. ':t', key .. ':q', key .. ':d:' .. owner)
-  local record, last, packed = got[1], got[2], got[3]
-  if got[4] then return BURIED, 0 end
+  local got = call('MGET', key, key .. ':q', key .. ':d:' .. owner)
+  local record, packed = got[1], got[2]
+  if got[3] then return BURIED, 0 end
   if record then
     if owner_in(record) == owner then
       call('PEXPIRE', key, lease)
-      return DONE, token_in(record)
+      local token = call('GET', key .. ':t')
+      return DONE, token and tonumber(token) or next_token(key, lease)
     end
     local rest = call('PTTL', key)
     -- Nothing of ours lasts for ever.
     if rest == -1 or not is_record(record) then return FAILED, FOREIGN end
+    if waits then try('SETRANGE', key, 0, '+') end
     return refuse(key, waiting(packed), owner, mode, of, waits, rest)
   end
   local queue = waiting(packed)
@@ -200,8 +192,9 @@ function mutex.take(key, owner, mode, lease, of, waits)
     local before, again = somebody_before(key, queue, mutex_room(true), owner, mode)
     if before then return refuse(key, queue, owner, mode, of, waits, again) end
   end
-  local token = next_token(key, last, lease)
-  local mine = owner .. ' ' .. whole(token) .. ' ' .. whole(now) .. ' ' .. CLIENT
+  local token = next_token(key, lease)
+  local mark = #queue > (place_of(queue, owner) and 1 or 0) and '+' or '-'
+  local mine = mark .. owner .. ' ' .. THEIR_TIME .. ' ' .. CLIENT
   -- What is no string looks as if it were not there, and is not ours to write over.
   if not call('SET', key, mine, 'NX', 'PX', lease) then return FAILED, FOREIGN end
   step_out(key, packed, queue, owner)
@@ -242,9 +235,10 @@ end
 function mutex.holders(key)
   local record = call('GET', key)
   if not record then return {} end
-  local owner, token, since, client = string.match(record, '^(%x+) (%d+) (%d+) (.*)$')
+  local owner, since, client = string.match(record, '^[-+](%x+) (%d+) (.*)$')
   if not owner then error(FOREIGN) end
-  return { { owner, EXCLUSIVE, 0, tonumber(token), tonumber(since), client } }
+  local token = tonumber(call('GET', key .. ':t') or 0)
+  return { { owner, EXCLUSIVE, 0, token, tonumber(since), client } }
 end
 
 -- A read/write lock. Holders: { OWNER, MODE, EXPIRES, SINCE, CLIENT, TOKEN, INBOX, WISHES UNTIL, RISEN }
@@ -311,7 +305,7 @@ end
 -- Tells those who may come in: one who wishes to write and is alone now, or those who wait.
 local function wake_rwlock(key, holders, queue)
   local alone = #holders == 1 and holders[1]
-  if alone and alone[8] > now then redis.pcall('PUBLISH', alone[7], key) end
+  if alone and alone[8] > now then try('PUBLISH', alone[7], key) end
   if #queue > 0 then wake(key, queue, rwlock_room(holders)) end
 end
 
@@ -334,7 +328,7 @@ function rwlock.take(key, owner, mode, lease, of, waits)
     return refuse(key, queue, owner, mode, of, waits, again or first_end(holders))
   end
   local token = 0
-  if mode == WRITE then token = next_token(key, call('GET', key .. ':t'), lease) end
+  if mode == WRITE then token = next_token(key, lease) end
   holders[#holders + 1] = { owner, mode, now + lease, now, CLIENT, token, INBOX, 0, false }
   keep_holding(key, holders)
   step_out(key, packed, queue, owner)
@@ -375,7 +369,7 @@ function rwlock.rise(key, owner, mode, lease)
     keep_holding(key, holders)
     return BUSY, -1
   end
-  mine[6] = next_token(key, call('GET', key .. ':t'), lease)
+  mine[6] = next_token(key, lease)
   mine[2], mine[8], mine[9] = WRITE, 0, true
   keep_holding(key, holders)
   return DONE, mine[6]
@@ -533,7 +527,7 @@ end
 
 -- Nothing that is still on its way for this owner is granted for so long.
 function things.give(key, owner, mode, _, buried)
-  if buried > 0 then redis.pcall('SET', key .. ':d:' .. owner, '1', 'PX', whole(buried)) end
+  if buried > 0 then try('SET', key .. ':d:' .. owner, '1', 'PX', whole(buried)) end
   return kind(mode).give(key, owner)
 end
 
@@ -561,9 +555,8 @@ function things.fall(key, owner)
 end
 
 things['break'] = function(key, _, mode, lease)
-  local last = call('GET', key .. ':t')
   local count = kind(mode).clear(key)
-  if last then next_token(key, last, lease) end
+  if count > 0 then next_token(key, lease) end
   return DONE, count
 end
 
@@ -576,7 +569,7 @@ function things.look(key, _, mode)
 end
 
 local function thing(at)
-  local base = 3 + (at - 1) * 5
+  local base = 4 + (at - 1) * 5
   return ARGV[base + 1], KEYS[at], ARGV[base + 2], tonumber(ARGV[base + 3]),
     tonumber(ARGV[base + 4]), tonumber(ARGV[base + 5])
 end
@@ -612,17 +605,19 @@ local function do_all(first, last)
   return said
 end
 
-local answer = { ARGV[1] }
-if ARGV[4] == 'all' then
-  -- The first thing only says so.
-  local said = do_all(2, #KEYS)
+local one = {}
+
+function one.one(at)
+  local fine, verdict, value = pcall(do_one, at)
+  if not fine then verdict, value = FAILED, failure(verdict) end
+  return verdict, value
+end
+
+-- The first thing only says so.
+function one.all()
+  local answer, said = { ARGV[1] }, do_all(2, #KEYS)
   for at = 1, #said do answer[at + 1] = said[at] end
   return answer
 end
-for at = 1, #KEYS do
-  local fine, verdict, value = pcall(do_one, at)
-  if not fine then verdict, value = FAILED, failure(verdict) end
-  answer[#answer + 1] = verdict
-  answer[#answer + 1] = value
-end
-return answer
+
+return one

@@ -195,7 +195,7 @@ end
 local kinds = { [EXCLUSIVE] = mutex, [READ] = read, [WRITE] = write, [PERMIT] = semaphore }
 
 local function do_one(at)
-  local base = 3 + (at - 1) * 5
+  local base = 4 + (at - 1) * 5
   local name, key, kind = ARGV[base + 1], KEYS[at], kinds[tonumber(ARGV[base + 3])]
   local id = ARGV[2] .. '_' .. ARGV[base + 2]
   local lease, more = tonumber(ARGV[base + 4]), tonumber(ARGV[base + 5])

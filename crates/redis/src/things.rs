@@ -3,27 +3,35 @@
 use crate::{Compat, errors};
 use lockwork_core::lock::{Error, ErrorKind, Mode, OwnerId, Result, Token, backend::client};
 use redis::{Cmd, Script, Value};
-use std::{sync::Arc, sync::LazyLock, time::Duration};
+use std::{
+    sync::Arc,
+    sync::LazyLock,
+    time::{Duration, SystemTime},
+};
 
 /// A script, and its hash, by which the server knows it.
 #[derive(Debug)]
 pub(crate) struct Text {
-    whole: &'static str,
+    whole: String,
     hash: String,
 }
 
 impl Text {
-    fn new(whole: &'static str) -> Self {
+    fn new(whole: String) -> Self {
         Self {
+            hash: Script::new(&whole).get_hash().to_owned(),
             whole,
-            hash: Script::new(whole).get_hash().to_owned(),
         }
     }
 
     /// The one for names that are shared as `compat` says.
     pub(crate) fn of(compat: Compat) -> &'static Self {
-        static OURS: LazyLock<Text> = LazyLock::new(|| Text::new(include_str!("lock.lua")));
-        static THEIRS: LazyLock<Text> = LazyLock::new(|| Text::new(include_str!("medallion.lua")));
+        static OURS: LazyLock<Text> = LazyLock::new(|| {
+            let inner = include_str!("lock.lua");
+            Text::new(include_str!("call.lua").replace("--@ lock.lua\n", inner))
+        });
+        static THEIRS: LazyLock<Text> =
+            LazyLock::new(|| Text::new(include_str!("medallion.lua").to_owned()));
         match compat {
             Compat::None => &OURS,
             Compat::Medallion => &THEIRS,
@@ -165,7 +173,7 @@ pub(crate) fn call(text: &Text, things: &[Thing], all: bool, nonce: u64, inbox: 
     for thing in things {
         call.arg(&*thing.key);
     }
-    call.arg(nonce).arg(client::name()).arg(inbox);
+    call.arg(nonce).arg(client::name()).arg(inbox).arg(now());
     if all {
         call.arg("all").arg(0).arg(0).arg(0).arg(0);
     }
@@ -181,10 +189,16 @@ pub(crate) fn call(text: &Text, things: &[Thing], all: bool, nonce: u64, inbox: 
     call
 }
 
+/// What time it is here, in milliseconds: of a mutex, the server is told rather than asked.
+fn now() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map(millis).unwrap_or_default()
+}
+
 /// The same call with the text of the script, for a server that does not know it.
 pub(crate) fn with_text(text: &Text, call: &Cmd) -> Cmd {
     let mut whole = redis::cmd("EVAL");
-    whole.arg(text.whole);
+    whole.arg(&text.whole);
     let arguments = call.args_iter().skip(2);
     for argument in arguments {
         if let redis::Arg::Simple(bytes) = argument {
