@@ -33,6 +33,7 @@ fn main() -> std::process::ExitCode {
         Site::new("redis-cluster", redis::cluster),
         Site::new("redis-quorum", redis::quorum),
         Site::new("redis-medallion", redis_medallion::start),
+        Site::new("valkey", redis::valkey),
     ];
     let args = libtest_mimic::Arguments::from_args();
     if !args.list {

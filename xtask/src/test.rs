@@ -14,7 +14,8 @@ const REQUIRE: &str = "LOCKWORK_REQUIRE";
 /// The backends that need nothing a fresh clone does not have.
 const ALWAYS_THERE: &str = "memory,memory+trace,memory+retry,memory+prefix,memory+metrics,\
                             memory+delays,memory+deaf,file,file-poll,file+layers,lease,session,\
-                            postgres,postgres-least,postgres-lease,postgres-lease-pgbouncer";
+                            postgres,postgres-least,postgres-lease,postgres-lease-pgbouncer,\
+                            redis,redis-cluster,redis-quorum,redis-medallion";
 
 /// The services, by the names in `services/list.rs`, that are brought up for
 /// the tests.

@@ -2,12 +2,15 @@
 //!
 //! What all of them share is here: the runtimes, and the clock.
 
+mod crowd;
 mod engine;
 mod file;
 mod handoff;
 mod memory;
 mod pair;
 mod postgres;
+mod redis;
+mod served;
 
 use crate::{
     cell::{Cell, Figure, Fold, Outcome, Unit},
@@ -24,13 +27,20 @@ use tokio::runtime::{Builder, Runtime};
 /// All cells, in the order in which they are measured.
 pub(crate) fn all() -> impl Iterator<Item = &'static Cell> {
     let all = memory::CELLS.iter().chain(engine::CELLS);
-    all.chain(file::CELLS).chain(postgres::CELLS)
+    let all = all.chain(file::CELLS).chain(postgres::CELLS);
+    all.chain(redis::CELLS)
 }
 
 /// What there is to know of the servers that `cells` need, which it starts: a line for each.
 pub(crate) fn servers(cells: &[&Cell]) -> Outcome<Vec<String>> {
-    let needed = cells.iter().any(|cell| cell.group() == postgres::GROUP);
-    needed.then(postgres::about_server).into_iter().collect()
+    type About = fn() -> Outcome<String>;
+    let all: [(&str, About); 2] = [
+        (postgres::GROUP, postgres::about_server),
+        (redis::GROUP, redis::about_server),
+    ];
+    let needed = |group: &str| cells.iter().any(|cell| cell.group() == group);
+    let needed = all.iter().filter(|(group, _)| needed(group));
+    needed.map(|(_, about)| about()).collect()
 }
 
 /// What a process started by a cell may be told to do.
@@ -43,8 +53,11 @@ pub(crate) struct Role {
 
 /// All roles.
 pub(crate) fn roles() -> impl Iterator<Item = Role> {
-    let all = file::ROLES.iter().chain(postgres::ROLES);
-    all.copied().flatten().copied()
+    let all = file::ROLES
+        .iter()
+        .chain(postgres::ROLES)
+        .chain(redis::ROLES);
+    all.copied().flatten().chain(served::ROLES).copied()
 }
 
 /// The time one operation takes.

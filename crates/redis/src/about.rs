@@ -2,6 +2,7 @@
 
 use crate::{
     errors::{self, refused},
+    options::Deployment,
     wire::Wire,
 };
 use lockwork_core::lock::{Error, ErrorKind, Result};
@@ -50,7 +51,7 @@ impl About {
     }
 
     /// Refuses a server on which locks would not hold.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self, deployment: &Deployment) -> Result<()> {
         let major = self.get("redis_version").and_then(|version| {
             let (major, _) = version.split_once('.')?;
             major.parse::<u32>().ok()
@@ -60,8 +61,15 @@ impl About {
             return Err(Error::new(kind, message));
         }
         // In a cluster the last one asked may well be a replica.
-        let cluster = self.get("cluster_enabled") == Some("1");
-        if !cluster && self.get("role") == Some("slave") {
+        if *deployment == Deployment::Cluster {
+            return Ok(());
+        }
+        // Most locks would be refused there, and not all.
+        if self.get("cluster_enabled") == Some("1") {
+            let (kind, message) = errors::node();
+            return Err(Error::new(kind, message));
+        }
+        if self.get("role") == Some("slave") {
             let (kind, message) = errors::replica();
             return Err(Error::new(kind, message));
         }

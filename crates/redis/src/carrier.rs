@@ -238,7 +238,12 @@ async fn call(
     let said = match wire.call(&call).await {
         // One that was restarted or told to forget.
         Err(error) if errors::is_unknown_script(&error) => {
-            wire.call(&things::with_text(text, &call)).await
+            let said = wire.call(&things::with_text(text, &call)).await;
+            // Nobody lacks what was sent along: that was the answer to something else.
+            if said.as_ref().is_err_and(errors::is_unknown_script) {
+                return Err(Failure::Unknown(errors::contradiction()));
+            }
+            said
         }
         said => said,
     };

@@ -48,8 +48,9 @@ async fn connect(url: Url) -> Result<Locks> {
 }
 
 fn read(url: &Url) -> Result<(Options, Duration)> {
-    let mut query = Query::of(url)?;
+    // First: where a password was not escaped, what looks like an option is a part of it.
     let mut options = login(servers(url)?, url)?;
+    let mut query = Query::of(url)?;
     if url.scheme().starts_with("rediss") {
         options = encryption(options, &mut query)?;
     }
@@ -177,3 +178,6 @@ fn file(query: &mut Query, key: &'static str) -> Result<Option<Vec<u8>>> {
         refused.because(error)
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@
 
 use lockwork_core::lock::{Error, ErrorKind, backend::line::Failure};
 use redis::{ErrorKind as Kind, RedisError, ServerErrorKind};
+use std::error::Error as _;
 
 /// What `error` means for whoever asked the server for something.
 pub(crate) fn refused(error: RedisError) -> Error {
@@ -17,6 +18,8 @@ pub(crate) fn failure(error: RedisError) -> Failure {
     // An answer with an error says that the script did not run: what goes wrong inside of it is
     // part of its own answer.
     match error.kind() {
+        // The address may lead to another server by now: what is open is not used again.
+        Kind::Server(ServerErrorKind::ReadOnly) => Failure::Unknown(refused(error)),
         Kind::Server(_) | Kind::Extension | Kind::AuthenticationFailed => {
             Failure::NotDone(refused(error))
         }
@@ -31,20 +34,26 @@ fn meaning(error: &RedisError) -> (ErrorKind, &'static str) {
         }
         Kind::AuthenticationFailed => login(),
         Kind::RESP3NotSupported => too_old(),
-        Kind::InvalidClientConfig => (
+        // The driver's own words; of files it says nothing like it.
+        Kind::InvalidClientConfig if error.to_string().to_lowercase().contains("sentinel") => (
             ErrorKind::Invalid,
-            "the certificate, or the authority to trust, cannot be used: give PEM files",
+            "this is no sentinel but a Redis server: write redis:// in the URL, or the port of a \
+             sentinel",
         ),
+        Kind::InvalidClientConfig => unusable_files(),
         Kind::MasterNameNotFoundBySentinel => (
             ErrorKind::Unavailable,
             "no sentinel knows a primary of this name that is up: check the name in the URL",
         ),
-        Kind::Io if of_tls(error) => (
-            ErrorKind::Denied,
-            "the certificate of the Redis server is not to be trusted: give the authority it comes \
-             from by sslrootcert, or the name it is made out to",
-        ),
-        Kind::Io => unreachable_server(),
+        Kind::Io if error.is_timeout() => silent(),
+        Kind::Io => of_tls(&error.to_string()).unwrap_or_else(|| match hung_up(error) {
+            true => (
+                ErrorKind::Unavailable,
+                "the Redis server hung up: check host and port, whether TLS is on, and whether it \
+                 runs",
+            ),
+            false => unreachable_server(),
+        }),
         Kind::Parse | Kind::UnexpectedReturnType => stranger(),
         Kind::ClusterConnectionNotFound => (
             ErrorKind::Unavailable,
@@ -55,10 +64,54 @@ fn meaning(error: &RedisError) -> (ErrorKind, &'static str) {
     }
 }
 
-/// Before the handshake is over, what is wrong with a certificate comes as an error of input.
-fn of_tls(error: &RedisError) -> bool {
-    let text = error.to_string();
-    text.contains("certificate") || text.contains("InvalidCertificate")
+/// Until the handshake is over, what is wrong with TLS comes as an error of input, and from a cluster
+/// as a text: so it is the words of rustls that tell.
+fn of_tls(text: &str) -> Option<(ErrorKind, &'static str)> {
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if has(&["invalid peer certificate"]) {
+        return Some((
+            ErrorKind::Denied,
+            "the certificate of the Redis server is not to be trusted: give the authority it comes \
+             from by sslrootcert, or the name it is made out to",
+        ));
+    }
+    let alert = has(&["received fatal alert"]);
+    if alert
+        && has(&[
+            "Certificate",
+            "UnknownCA",
+            "AccessDenied",
+            "HandshakeFailure",
+        ])
+    {
+        return Some((
+            ErrorKind::Denied,
+            "the Redis server wants a certificate of ours that it trusts: give it and its key by \
+             sslcert and sslkey",
+        ));
+    }
+    (alert || has(&["corrupt message", "unexpected message"])).then(stranger)
+}
+
+fn hung_up(error: &RedisError) -> bool {
+    error.is_connection_dropped() && !error.is_connection_refusal() && error.source().is_some()
+}
+
+pub(crate) const fn unusable_files() -> (ErrorKind, &'static str) {
+    (
+        ErrorKind::Invalid,
+        "the certificate, its key, or the authority to trust cannot be used: give PEM files that \
+         belong together",
+    )
+}
+
+/// What is wrong with files before anybody is connected to.
+pub(crate) fn unusable(error: RedisError) -> Error {
+    let (kind, message) = match error.kind() {
+        Kind::Io => unusable_files(),
+        _ => meaning(&error),
+    };
+    Error::new(kind, message).because(error)
 }
 
 const fn unreachable_server() -> (ErrorKind, &'static str) {
@@ -70,7 +123,7 @@ const fn unreachable_server() -> (ErrorKind, &'static str) {
 
 const fn stranger() -> (ErrorKind, &'static str) {
     (
-        ErrorKind::Unexpected,
+        ErrorKind::Unavailable,
         "what answers does not speak as Redis does: check host and port, and whether TLS is on",
     )
 }
@@ -127,11 +180,10 @@ fn by_code(code: &str, detail: Option<&str>) -> (ErrorKind, &'static str) {
             ErrorKind::Unavailable,
             "the Redis server cannot write to its disk and takes no changes: see its log",
         ),
-        "MOVED" | "ASK" => (
-            ErrorKind::Invalid,
-            "this is a node of a Redis cluster: write redis+cluster:// in the URL",
-        ),
+        "MOVED" | "ASK" | "CROSSSLOT" => node(),
         "CLUSTERDOWN" => cluster(),
+        // Of a command inside of the script.
+        "ERR" if says("The user executing the script") => by_code("NOPERM", None),
         "ERR" if says("unknown command") => too_old(),
         "ERR" if says("max number of clients") => (
             ErrorKind::Unavailable,
@@ -142,11 +194,22 @@ fn by_code(code: &str, detail: Option<&str>) -> (ErrorKind, &'static str) {
             "there is no such database: the number after the / of the URL is too high",
         ),
         "ERR" if says("AUTH") => login(),
+        "ERR" if says("cluster support disabled") => (
+            ErrorKind::Invalid,
+            "this Redis server is no node of a cluster: write redis:// in the URL",
+        ),
         _ => (
             ErrorKind::Unexpected,
             "Redis answered with an error that lockwork does not know: report it",
         ),
     }
+}
+
+pub(crate) const fn node() -> (ErrorKind, &'static str) {
+    (
+        ErrorKind::Invalid,
+        "this is a node of a Redis cluster: write redis+cluster:// in the URL",
+    )
 }
 
 pub(crate) const fn replica() -> (ErrorKind, &'static str) {
@@ -174,11 +237,16 @@ pub(crate) fn of_thing(text: &str) -> Error {
         _ if text.contains("cmsgpack") || text.contains("Bad data format") => foreign(),
         _ if text.contains("WRONGTYPE") => foreign(),
         _ if text.contains("OOM command") => by_code("OOM", None),
-        _ if text.contains("READONLY") => replica(),
+        _ if is_of_replica(text) => replica(),
         _ if text.contains("NOPERM") || text.contains("ACL") => by_code("NOPERM", None),
         _ => by_code(code, Some(detail)),
     };
     Error::new(kind, message).because(text.to_owned())
+}
+
+/// Whether the script was stopped because the server is a replica by now.
+pub(crate) fn is_of_replica(text: &str) -> bool {
+    text.contains("READONLY")
 }
 
 /// The server answered something else than was asked.
@@ -188,9 +256,18 @@ pub(crate) fn contradiction() -> Error {
     Error::new(ErrorKind::Unexpected, message).transient(true)
 }
 
+const fn silent() -> (ErrorKind, &'static str) {
+    (
+        ErrorKind::Unavailable,
+        "the Redis server did not answer in time: check host and port, whether TLS is on, and \
+         whether it runs",
+    )
+}
+
 /// There was no answer in time.
 pub(crate) fn late() -> Error {
-    Error::new(ErrorKind::Unavailable, "Redis did not answer in time")
+    let (kind, message) = silent();
+    Error::new(kind, message)
 }
 
 /// Whether the server lacks the script.

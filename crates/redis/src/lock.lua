@@ -12,7 +12,8 @@
 --   KEY:d:OWN  nothing is granted to this owner any more.
 --
 -- Time is this server's alone, in milliseconds. What is renewed is never made longer in memory, so
--- that a mutex is renewed and anything given back even where the memory is full.
+-- that anything is renewed and given back even where the memory is full: a script that has begun to
+-- write is not stopped then, so it begins with a write that needs no memory.
 
 -- Redis 6 replicates what scripts do only when told so; later ones always do.
 if redis.replicate_commands then redis.replicate_commands() end
@@ -165,6 +166,10 @@ local function owner_in(record)
   return string.sub(record, 1, 32)
 end
 
+local function is_record(record)
+  return string.byte(record, 33) == 32 and string.find(record, '^%x+ %d+ %d+ ') == 1
+end
+
 local function token_in(record)
   return tonumber(string.match(record, '^%x+ (%d+)'))
 end
@@ -187,7 +192,7 @@ function mutex.take(key, owner, mode, lease, of, waits)
     end
     local rest = call('PTTL', key)
     -- Nothing of ours lasts for ever.
-    if rest == -1 then return FAILED, FOREIGN end
+    if rest == -1 or not is_record(record) then return FAILED, FOREIGN end
     return refuse(key, waiting(packed), owner, mode, of, waits, rest)
   end
   local queue = waiting(packed)
@@ -225,6 +230,8 @@ function mutex.give(key, owner)
 end
 
 function mutex.clear(key)
+  local record = call('GET', key)
+  if record and not is_record(record) then error(FOREIGN) end
   local count = call('DEL', key)
   local queue = waiting(call('GET', key .. ':q'))
   wake(key, queue, mutex_room(true))
@@ -247,7 +254,10 @@ local rwlock = {}
 local function holding(key)
   local packed, live = call('GET', key), {}
   if not packed then return live end
-  for _, holder in ipairs(cmsgpack.unpack(packed)) do
+  local fine, holders = pcall(cmsgpack.unpack, packed)
+  if not fine or type(holders) ~= 'table' or #holders == 0 then error(FOREIGN) end
+  for _, holder in ipairs(holders) do
+    if type(holder) ~= 'table' or type(holder[3]) ~= 'number' then error(FOREIGN) end
     if holder[3] > now then live[#live + 1] = holder end
   end
   return live
@@ -259,13 +269,15 @@ local function find(holders, owner)
   end
 end
 
-local function keep_holding(key, holders)
+-- With `no_more`, nothing was added and it is kept even where the memory is full.
+local function keep_holding(key, holders, no_more)
   if #holders == 0 then
     call('DEL', key)
     return
   end
   local last = 0
   for _, holder in ipairs(holders) do last = math.max(last, holder[3]) end
+  if no_more then call('PEXPIRE', key, whole(last - now)) end
   call('SET', key, cmsgpack.pack(holders), 'PX', whole(last - now))
 end
 
@@ -310,7 +322,7 @@ function rwlock.take(key, owner, mode, lease, of, waits)
   local _, mine = find(holders, owner)
   if mine then
     mine[3] = now + lease
-    keep_holding(key, holders)
+    keep_holding(key, holders, true)
     return DONE, mine[6]
   end
   local room = rwlock_room(holders)
@@ -334,7 +346,7 @@ function rwlock.renew(key, owner, mode, lease)
   local _, mine = find(holders, owner)
   if not mine then return GONE, 0 end
   mine[3] = now + lease
-  keep_holding(key, holders)
+  keep_holding(key, holders, true)
   return DONE, 0
 end
 
@@ -343,7 +355,7 @@ function rwlock.give(key, owner)
   local at = find(holders, owner)
   if at then
     table.remove(holders, at)
-    keep_holding(key, holders)
+    keep_holding(key, holders, true)
   end
   local place = place_of(queue, owner)
   if place then table.remove(queue, place) end
@@ -374,7 +386,7 @@ function rwlock.fall(key, owner)
   local _, mine = find(holders, owner)
   if not mine or not (mine[9] or mine[8] > 0) then return DONE, 0 end
   mine[2], mine[6], mine[8], mine[9] = UPGRADEABLE, 0, 0, false
-  keep_holding(key, holders)
+  keep_holding(key, holders, true)
   wake_rwlock(key, holders, queue)
   if #queue > 0 then keep_waiting(key, queue) end
   return DONE, 1
@@ -421,6 +433,14 @@ local function lasts(key, lease)
   end
 end
 
+-- What has the owner already. The first write needs no memory.
+local function lasts_on(key, owner, lease)
+  local rest = whole(math.max(call('PTTL', key), lease))
+  call('PEXPIRE', key, rest)
+  call('PEXPIRE', key .. ':i', rest)
+  call('ZADD', key, whole(now + lease), owner)
+end
+
 local function next_end(key)
   local first = call('ZRANGE', key, 0, 0, 'WITHSCORES')
   return first[2] and tonumber(first[2]) - now
@@ -430,8 +450,7 @@ function semaphore.take(key, owner, mode, lease, of, waits)
   if call('EXISTS', key .. ':d:' .. owner) == 1 then return BURIED, 0 end
   forget_expired(key)
   if call('ZSCORE', key, owner) then
-    call('ZADD', key, whole(now + lease), owner)
-    lasts(key, lease)
+    lasts_on(key, owner, lease)
     return DONE, 0
   end
   local packed = call('GET', key .. ':q')
@@ -450,8 +469,7 @@ end
 function semaphore.renew(key, owner, mode, lease)
   local expires = call('ZSCORE', key, owner)
   if not expires or tonumber(expires) <= now then return GONE, 0 end
-  call('ZADD', key, whole(now + lease), owner)
-  lasts(key, lease)
+  lasts_on(key, owner, lease)
   return DONE, 0
 end
 

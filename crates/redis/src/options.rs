@@ -1,11 +1,12 @@
 //! Where the servers are, and how locks live there.
 
-use crate::{Redis, RedisQuorum};
+use crate::{Redis, RedisQuorum, errors};
 use lockwork_core::lock::{Error, ErrorKind, Result};
 use redis::{
     ClientTlsConfig, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion,
     RedisConnectionInfo, TlsCertificates, io::tcp::TcpSettings,
 };
+use rustls::pki_types::{CertificateDer, pem::PemObject};
 use std::{fmt, str::FromStr, time::Duration};
 
 /// How to reach Redis, and how to use it otherwise than usual.
@@ -224,6 +225,9 @@ impl Options {
             "the keys of a .NET read/write lock are in two slots of a cluster: leave compat away"
         } else if self.servers.is_empty() {
             "there is no server in the list"
+        } else if !self.tls.as_ref().is_none_or(has_certificates) {
+            let (kind, message) = errors::unusable_files();
+            return Err(Error::new(kind, message));
         } else {
             return Ok(());
         };
@@ -249,7 +253,7 @@ impl Options {
     /// How to connect to one of the servers.
     pub(crate) fn connection(&self, server: &(String, u16)) -> Result<ConnectionInfo> {
         let info = self.address(server).into_connection_info();
-        let info = info.map_err(crate::errors::refused)?;
+        let info = info.map_err(errors::refused)?;
         Ok(info
             .set_tcp_settings(tcp())
             .set_redis_settings(self.session()))
@@ -270,6 +274,14 @@ impl Options {
         }
         session
     }
+}
+
+/// Whether there is one in each file that is to have some: the driver does without those that are
+/// missing.
+fn has_certificates(tls: &TlsCertificates) -> bool {
+    let ours = tls.client_tls.as_ref().map(|ours| &ours.client_cert);
+    let mut files = [tls.root_cert.as_ref(), ours].into_iter().flatten();
+    files.all(|file| matches!(CertificateDer::pem_slice_iter(file).next(), Some(Ok(_))))
 }
 
 /// A small question is sent at once.

@@ -234,7 +234,13 @@ fn one(verdict: Value, value: Value) -> Result<Said> {
         (4, _) => Said::Gone,
         (5, _) => Said::Wrong,
         (-1, Value::BulkString(text)) => {
-            Said::Failed(errors::of_thing(&String::from_utf8_lossy(&text)))
+            let text = String::from_utf8_lossy(&text);
+            let error = errors::of_thing(&text);
+            // Then all of it was refused, and another server may be the primary now.
+            if errors::is_of_replica(&text) {
+                return Err(error);
+            }
+            Said::Failed(error)
         }
         _ => return Err(errors::contradiction()),
     })

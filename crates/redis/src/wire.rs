@@ -2,7 +2,7 @@
 
 use crate::{
     about::About,
-    errors::refused,
+    errors::{refused, unusable},
     options::{Deployment, Options, tcp},
 };
 use lockwork_core::lock::{Error, ErrorKind, Result, backend::client};
@@ -54,7 +54,7 @@ impl Wire {
             Err(error) if error.is_unrecoverable_error() => return Err(refused(error)),
             _ => {}
         }
-        About::of(&mut wire).await?.check()?;
+        About::of(&mut wire).await?.check(&options.deployment)?;
         if let Some(listens) = listens {
             let subscribed = match &mut wire {
                 Self::One(connection) => connection.subscribe(&listens.channel).await,
@@ -99,7 +99,7 @@ async fn one(options: &Options, pushes: Option<UnboundedSender<PushInfo>>) -> Re
         None => Client::open(info),
     };
     let connection = client
-        .map_err(refused)?
+        .map_err(unusable)?
         .get_multiplexed_async_connection_with_config(&config(pushes))
         .await;
     connection.map(Wire::One).map_err(refused)
@@ -119,7 +119,7 @@ async fn cluster(options: &Options, pushes: Option<UnboundedSender<PushInfo>>) -
     if let Some(pushes) = pushes {
         builder = builder.push_sender(pushes);
     }
-    let client = builder.build().map_err(refused)?;
+    let client = builder.build().map_err(unusable)?;
     let connection = client.get_async_connection().await;
     connection.map(Wire::Cluster).map_err(refused)
 }
@@ -149,7 +149,7 @@ async fn by_sentinel(
             .set_client_to_redis_certificates(certificates.clone())
             .set_client_to_sentinel_certificates(certificates.clone());
     }
-    let mut client = builder.build().map_err(refused)?;
+    let mut client = builder.build().map_err(unusable)?;
     let config = config(pushes);
     let connection = client.get_async_connection_with_config(&config).await;
     connection.map(Wire::One).map_err(refused)

@@ -5,7 +5,8 @@ use crate::{BoxFuture, Harness, Promise, Residue, Started};
 use lockwork::{Locks, Result, redis::Options};
 use redis::{Cmd, Connection, FromRedisValue};
 use std::{
-    sync::{Arc, Mutex},
+    any::Any,
+    sync::{Arc, Mutex, Weak},
     time::Duration,
 };
 
@@ -30,6 +31,8 @@ struct Corner {
     kind: Kind,
     /// What everything of this case begins with; also who its user is.
     name: String,
+    /// Lives for as long as this.
+    _server: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// How several servers belong together.
@@ -68,6 +71,29 @@ pub fn cluster() -> Started {
 /// If none are named, or one cannot be reached.
 pub fn quorum() -> Started {
     Corner::start(QUORUM, Kind::Quorum)
+}
+
+/// Locks on a Valkey of this program's own, where one can be had.
+///
+/// # Errors
+/// If none can be had.
+#[cfg(unix)]
+pub fn valkey() -> Started {
+    use lockwork_servers::{Redis, RedisSettings};
+    /// It ends with the last case that uses it: nobody drops what is static.
+    static SERVER: Mutex<Weak<Redis>> = Mutex::new(Weak::new());
+    let mut known = SERVER.lock().expect("no panic under this lock");
+    let server = match known.upgrade() {
+        Some(server) => server,
+        None => {
+            let started = Redis::start(RedisSettings::valkey());
+            Arc::new(started.map_err(|problem| problem.to_string())?)
+        }
+    };
+    *known = Arc::downgrade(&server);
+    let mut corner = Corner::at(&server.url(), Kind::One)?;
+    corner._server = Some(server);
+    Ok(Arc::new(corner))
 }
 
 impl Node {
@@ -126,12 +152,17 @@ impl Corner {
     fn start(variable: &str, kind: Kind) -> Started {
         let url = std::env::var(variable)
             .map_err(|_| format!("{variable} names no server; `cargo xtask test` starts one"))?;
+        Ok(Arc::new(Self::at(&url, kind)?))
+    }
+
+    fn at(url: &str, kind: Kind) -> std::result::Result<Self, String> {
         let (_, servers) = url.split_once("://").ok_or("a URL has a scheme")?;
         let nodes = servers.split(',').map(Node::new);
         let corner = Self {
             nodes: nodes.collect::<std::result::Result<_, String>>()?,
             kind,
             name: format!("lockwork:{:016x}", rand::random::<u64>()),
+            _server: None,
         };
         let rights = RIGHTS.replace("lockwork:*", &format!("{}:*", corner.name));
         let mut user = redis::cmd("ACL");
@@ -145,7 +176,7 @@ impl Corner {
             user.arg(right);
         }
         corner.tell(&user);
-        Ok(Arc::new(corner))
+        Ok(corner)
     }
 
     fn tell(&self, command: &Cmd) {

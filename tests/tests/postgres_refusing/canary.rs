@@ -54,6 +54,9 @@ pub(crate) fn log() -> String {
 
 fn is_not_in_text(text: &str) {
     assert!(!text.contains(CANARY), "the password is in: {text}");
+    // As bytes are printed.
+    let bytes = format!("{:?}", CANARY.as_bytes());
+    assert!(!text.contains(&bytes), "the password is in: {text}");
 }
 
 struct Log;

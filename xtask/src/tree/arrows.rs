@@ -17,9 +17,15 @@ const TABLE: &[(&str, Allowed)] = &[
     ("lockwork-core", Allowed::Only(&[])),
     ("lockwork-file", Allowed::Only(&["lockwork-core"])),
     ("lockwork-postgres", Allowed::Only(&["lockwork-core"])),
+    ("lockwork-redis", Allowed::Only(&["lockwork-core"])),
     (
         "lockwork",
-        Allowed::Only(&["lockwork-core", "lockwork-file", "lockwork-postgres"]),
+        Allowed::Only(&[
+            "lockwork-core",
+            "lockwork-file",
+            "lockwork-postgres",
+            "lockwork-redis",
+        ]),
     ),
     ("lockwork-cli", Allowed::Only(&["lockwork"])),
     ("lockwork-conformance", Allowed::Anything),

@@ -1,7 +1,10 @@
 //! Locks of one name that tasks of several processes wait for, each by its own crate.
 
 use super::uncontended::open;
-use crate::{cell::Outcome, cells::handoff::Kind};
+use crate::{
+    cell::Outcome,
+    cells::{crowd::Crowded, handoff::Kind},
+};
 use distributed_lock_core::traits::{DistributedLock, LockProvider};
 use distributed_lock_file::{FileDistributedLock, FileLockHandle, FileLockProvider};
 use lockwork::{Locks, file::Files};
@@ -11,12 +14,6 @@ use std::{
     sync::{Arc, mpsc},
 };
 use tokio::{sync::oneshot, task::spawn_blocking};
-
-/// One that a crowd waits for.
-pub(super) trait Crowded: Kind {
-    /// What the process of those who wait is told to do.
-    const CROWD: &str;
-}
 
 #[derive(Clone, Debug)]
 pub(super) struct Lockwork(lockwork::Mutex);

@@ -2,17 +2,19 @@
 //!
 //! All files are in a directory beside this program, because `/tmp` is not on a disk everywhere.
 
-mod crowd;
 mod kinds;
 mod pipe;
+mod tries;
 mod uncontended;
 
 use super::{
-    EACH, ON_TWO_CORES, P50, P99, Role, directory, handoff,
+    EACH, ON_TWO_CORES, P50, P99, Role,
+    crowd::{self, Crowded},
+    directory, handoff,
     pair::{Cores, Setting},
 };
 use crate::cell::{Bar, Cell, Figure, Outcome, Side, Turns};
-use kinds::{Crowded, DistributedLockFile, FdLock, Fs4, Lockwork};
+use kinds::{DistributedLockFile, FdLock, Fs4, Lockwork};
 use std::time::Duration;
 
 /// What processes started by these cells do.
@@ -97,7 +99,7 @@ const CROWD: Cell = Cell {
             context switches of all its threads.",
     figures: &[
         crowd::THREADS,
-        crowd::TRIES,
+        tries::TRIES,
         crowd::WAKE_UPS,
         crowd::PROCESSOR,
     ],
@@ -105,12 +107,12 @@ const CROWD: Cell = Cell {
     most_rounds: Some(3),
     subject: Side {
         label: "mutex.lock() in each task",
-        start: crowd::waiting::<Lockwork>,
+        start: tries::waiting::<Lockwork>,
     },
     floor: None,
     bar: Some(Bar::Figures(&[
         (crowd::THREADS.name, 1.0),
-        (crowd::TRIES.name, 2.0),
+        (tries::TRIES.name, 2.0),
     ])),
 };
 
@@ -274,7 +276,7 @@ pub(super) const CELLS: &[Cell] = &[
         figures: &[crowd::THREADS, crowd::WAKE_UPS, crowd::PROCESSOR],
         subject: Side {
             label: "fs4: lock() in spawn_blocking",
-            start: crowd::waiting_untold::<Fs4>,
+            start: tries::waiting_untold::<Fs4>,
         },
         bar: None,
         ..CROWD
@@ -285,7 +287,7 @@ pub(super) const CELLS: &[Cell] = &[
         figures: &[crowd::THREADS, crowd::WAKE_UPS, crowd::PROCESSOR],
         subject: Side {
             label: "fd-lock: write() in spawn_blocking",
-            start: crowd::waiting_untold::<FdLock>,
+            start: tries::waiting_untold::<FdLock>,
         },
         bar: None,
         ..CROWD
@@ -296,7 +298,7 @@ pub(super) const CELLS: &[Cell] = &[
         figures: &[crowd::THREADS, crowd::WAKE_UPS, crowd::PROCESSOR],
         subject: Side {
             label: "distributed-lock-file: acquire in each task",
-            start: crowd::waiting_untold::<DistributedLockFile>,
+            start: tries::waiting_untold::<DistributedLockFile>,
         },
         bar: None,
         ..CROWD

@@ -3,7 +3,7 @@
 use super::server::{self, client};
 use crate::{
     cell::{Figure, Fold, Outcome, Turns, Unit},
-    cells::everything_on_one_thread,
+    cells::{everything_on_one_thread, served},
 };
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
@@ -37,7 +37,7 @@ pub(super) fn at_once() -> Outcome<Turns> {
             let begun = Instant::now();
             let mut tasks = JoinSet::new();
             for number in 0..operations {
-                let mutex = locks.mutex(format!("invoices/{number:05}"));
+                let mutex = locks.mutex(served::name(number));
                 tasks.spawn(async move { mutex.lock().await });
             }
             let held = tasks.join_all().await;

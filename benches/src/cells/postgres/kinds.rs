@@ -1,7 +1,10 @@
 //! Locks at a server, each by its own crate.
 
 use super::server::client;
-use crate::{cell::Outcome, cells::handoff};
+use crate::{
+    cell::Outcome,
+    cells::served::{Handed, Kind, name},
+};
 use distributed_lock_core::traits::{DistributedLock, LockHandle, LockProvider};
 use distributed_lock_postgres::PostgresLockProvider;
 use sqlx::{
@@ -9,72 +12,8 @@ use sqlx::{
     pool::PoolConnection,
     postgres::{PgAdvisoryLock, PgAdvisoryLockGuard, PgPoolOptions},
 };
-use std::{fs, path::Path, sync::Arc};
+use std::sync::Arc;
 use tokio_postgres::{Client, Statement};
-
-/// A lock of one name at a server.
-pub(in crate::cells) trait Kind: Clone + Send + Sync + 'static {
-    /// What the two processes of a hand-off are told to do with it.
-    const HANDOFF: [&str; 2];
-
-    type Guard: Send + 'static;
-
-    /// So many locks of different names, in one process.
-    fn several(url: &str, names: u64) -> impl Future<Output = Outcome<Vec<Self>>> + Send;
-
-    fn take(&self) -> impl Future<Output = Outcome<Self::Guard>> + Send;
-
-    /// Gives it back, and hears that it was.
-    fn give(guard: Self::Guard) -> impl Future<Output = Outcome<()>> + Send;
-}
-
-/// The file that tells two processes where the server is.
-pub(super) const ADDRESS: &str = "url";
-
-impl<K: Kind> handoff::Kind for K {
-    const HANDOFF: [&str; 2] = <K as Kind>::HANDOFF;
-    type Guard = <K as Kind>::Guard;
-
-    async fn in_directory(directory: &Path) -> Outcome<Self> {
-        let url = fs::read_to_string(directory.join(ADDRESS))?;
-        let lock = K::several(&url, 1).await?.pop();
-        Ok(lock.ok_or("a lock was asked for")?)
-    }
-
-    async fn take(&self) -> Outcome<Self::Guard> {
-        Kind::take(self).await
-    }
-
-    async fn let_go(guard: Self::Guard) -> Outcome<()> {
-        K::give(guard).await
-    }
-}
-
-fn name(number: u64) -> String {
-    format!("invoices/{number:05}")
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Lockwork(lockwork::Mutex);
-
-impl Kind for Lockwork {
-    const HANDOFF: [&str; 2] = ["handoff-postgres", "handoff-postgres-second"];
-    type Guard = lockwork::Guard;
-
-    async fn several(url: &str, names: u64) -> Outcome<Vec<Self>> {
-        let locks = lockwork::connect(url).await?;
-        let one = |number| Self(locks.mutex(name(number)));
-        Ok((0..names).map(one).collect())
-    }
-
-    async fn take(&self) -> Outcome<Self::Guard> {
-        Ok(self.0.lock().await?)
-    }
-
-    async fn give(guard: Self::Guard) -> Outcome<()> {
-        Ok(guard.release().await?)
-    }
-}
 
 /// What the server itself has, by the plain driver: one connection, two prepared statements. Asks
 /// for the lock in a way that waits for it, or in one that does not.
@@ -86,7 +25,6 @@ pub(super) struct Plain<const WAITS: bool> {
 }
 
 impl<const WAITS: bool> Kind for Plain<WAITS> {
-    const HANDOFF: [&str; 2] = ["handoff-pg-plain", "handoff-pg-plain-second"];
     type Guard = Self;
 
     async fn several(url: &str, names: u64) -> Outcome<Vec<Self>> {
@@ -118,6 +56,10 @@ impl<const WAITS: bool> Kind for Plain<WAITS> {
     }
 }
 
+impl<const WAITS: bool> Handed for Plain<WAITS> {
+    const HANDOFF: [&str; 2] = ["handoff-pg-plain", "handoff-pg-plain-second"];
+}
+
 impl<const WAITS: bool> Plain<WAITS> {
     async fn run(&self, statement: usize) -> Outcome<()> {
         let statement = &self.statements[statement];
@@ -137,7 +79,6 @@ pub(super) struct Sqlx {
 }
 
 impl Kind for Sqlx {
-    const HANDOFF: [&str; 2] = ["handoff-pg-sqlx", "handoff-pg-sqlx-second"];
     type Guard = PgAdvisoryLockGuard<PoolConnection<sqlx::Postgres>>;
 
     async fn several(url: &str, names: u64) -> Outcome<Vec<Self>> {
@@ -162,6 +103,10 @@ impl Kind for Sqlx {
     }
 }
 
+impl Handed for Sqlx {
+    const HANDOFF: [&str; 2] = ["handoff-pg-sqlx", "handoff-pg-sqlx-second"];
+}
+
 /// A connection of a pool for each lock that is held; the pool is its own, and has ten.
 #[derive(Clone)]
 pub(super) struct DistributedLockPostgres(Arc<TheirLock>);
@@ -169,7 +114,6 @@ pub(super) struct DistributedLockPostgres(Arc<TheirLock>);
 type TheirLock = <PostgresLockProvider as LockProvider>::Lock;
 
 impl Kind for DistributedLockPostgres {
-    const HANDOFF: [&str; 2] = ["handoff-pg-dlp", "handoff-pg-dlp-second"];
     type Guard = <TheirLock as DistributedLock>::Handle;
 
     async fn several(url: &str, names: u64) -> Outcome<Vec<Self>> {
@@ -185,4 +129,8 @@ impl Kind for DistributedLockPostgres {
     async fn give(guard: Self::Guard) -> Outcome<()> {
         Ok(guard.release().await?)
     }
+}
+
+impl Handed for DistributedLockPostgres {
+    const HANDOFF: [&str; 2] = ["handoff-pg-dlp", "handoff-pg-dlp-second"];
 }

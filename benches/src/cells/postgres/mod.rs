@@ -5,16 +5,14 @@ mod forwarder;
 mod held;
 mod kinds;
 mod server;
-mod tasks;
 
 use super::{
-    EACH, MAX, ON_TWO_CORES, P50, P99, Role, directory,
-    handoff::{self, first, second},
-    pair::Setting,
+    EACH, MAX, P50, P99, Role,
+    handoff::{first, second},
+    served::{self, Handed, Kind, Lockwork, tasks},
 };
 use crate::cell::{Bar, Cell, Figure, Outcome, Side, Turns};
-use kinds::{ADDRESS, DistributedLockPostgres, Kind, Lockwork, Plain, Sqlx};
-use std::{fs, time::Duration};
+use kinds::{DistributedLockPostgres, Plain, Sqlx};
 
 pub(super) use server::about_server;
 
@@ -24,40 +22,35 @@ pub(super) const GROUP: &str = "postgres";
 /// What processes started by these cells do.
 pub(super) const ROLES: &[&[Role]] = &[
     &[server::ROLE],
-    &of_kind::<Lockwork>(),
     &of_kind::<Plain<true>>(),
     &of_kind::<Sqlx>(),
     &of_kind::<DistributedLockPostgres>(),
 ];
 
-const fn of_kind<K: Kind>() -> [Role; 2] {
+const fn of_kind<K: Handed>() -> [Role; 2] {
     [first::<K>(), second::<K>()]
 }
-
-/// Long enough for whoever waits to have told the server.
-const REGISTERED: Setting = Setting {
-    pause: Duration::from_millis(3),
-    ..ON_TWO_CORES
-};
 
 const HANDED: &[Figure] = &[P50, P99];
 const HANDED_UNTOLD: &[Figure] = &[P50, P99, MAX];
 
-fn between<K: Kind>() -> Outcome<Turns> {
-    between_at::<K>(server::url()?, HANDED)
+fn one<K: Kind>() -> Outcome<Turns> {
+    tasks::one::<K>(server::url()?)
+}
+
+fn many<K: Kind, const TASKS: u64>() -> Outcome<Turns> {
+    tasks::many::<K>(server::url()?, TASKS)
+}
+
+fn between<K: Handed>() -> Outcome<Turns> {
+    served::between::<K>(server::url()?, HANDED)
 }
 
 fn between_untold() -> Outcome<Turns> {
     let server = server::address()?;
     let deaf = forwarder::without_notifications(server)?;
     let url = server::url()?.replace(&server.to_string(), &deaf.to_string());
-    between_at::<Lockwork>(&url, HANDED_UNTOLD)
-}
-
-fn between_at<K: Kind>(url: &str, figures: &'static [Figure]) -> Outcome<Turns> {
-    let directory = directory()?;
-    fs::write(directory.path().join(ADDRESS), url)?;
-    handoff::between::<K>(REGISTERED, directory, figures)
+    served::between::<Lockwork>(&url, HANDED_UNTOLD)
 }
 
 const ONE_TASK: Cell = Cell {
@@ -69,12 +62,12 @@ const ONE_TASK: Cell = Cell {
     most_rounds: None,
     subject: Side {
         label: "mutex.lock(), guard.release(); current-thread runtime",
-        start: tasks::one::<Lockwork>,
+        start: one::<Lockwork>,
     },
     floor: Some(Side {
         label: "tokio-postgres: prepared pg_try_advisory_lock and pg_advisory_unlock; \
                 current-thread runtime",
-        start: tasks::one::<Plain<false>>,
+        start: one::<Plain<false>>,
     }),
     bar: Some(Bar::Ratio(1.8)),
 };
@@ -86,12 +79,12 @@ const MANY_TASKS: Cell = Cell {
     operations: 6_400,
     subject: Side {
         label: "mutex.lock(), guard.release() in each task; current-thread runtime",
-        start: tasks::many::<Lockwork, 64>,
+        start: many::<Lockwork, 64>,
     },
     floor: Some(Side {
         label: "tokio-postgres: prepared pg_try_advisory_lock and pg_advisory_unlock in each task, \
                 pipelined on one connection; current-thread runtime",
-        start: tasks::many::<Plain<false>, 64>,
+        start: many::<Plain<false>, 64>,
     }),
     // One and a half times as many pairs a second.
     bar: Some(Bar::Ratio(1.0 / 1.5)),
@@ -126,7 +119,7 @@ pub(super) const CELLS: &[Cell] = &[
         subject: Side {
             label: "sqlx: pool.acquire, PgAdvisoryLock::acquire, release_now; current-thread \
                     runtime, test_before_acquire off",
-            start: tasks::one::<Sqlx>,
+            start: one::<Sqlx>,
         },
         bar: None,
         ..ONE_TASK
@@ -138,7 +131,7 @@ pub(super) const CELLS: &[Cell] = &[
         operations: 500,
         subject: Side {
             label: "distributed-lock-postgres: acquire, release; current-thread runtime",
-            start: tasks::one::<DistributedLockPostgres>,
+            start: one::<DistributedLockPostgres>,
         },
         bar: None,
         ..ONE_TASK
@@ -151,7 +144,7 @@ pub(super) const CELLS: &[Cell] = &[
         subject: Side {
             label: "sqlx: pool.acquire, PgAdvisoryLock::acquire, release_now in each task; \
                     current-thread runtime, pool of 64, test_before_acquire off",
-            start: tasks::many::<Sqlx, 64>,
+            start: many::<Sqlx, 64>,
         },
         bar: None,
         ..MANY_TASKS
@@ -164,7 +157,7 @@ pub(super) const CELLS: &[Cell] = &[
         subject: Side {
             label: "distributed-lock-postgres: acquire, release in each task; current-thread \
                     runtime, its own pool",
-            start: tasks::many::<DistributedLockPostgres, 64>,
+            start: many::<DistributedLockPostgres, 64>,
         },
         bar: None,
         ..MANY_TASKS
@@ -175,12 +168,12 @@ pub(super) const CELLS: &[Cell] = &[
         operations: 20_000,
         subject: Side {
             label: "mutex.lock(), guard.release() in each task; current-thread runtime",
-            start: tasks::many::<Lockwork, 1_000>,
+            start: many::<Lockwork, 1_000>,
         },
         floor: Some(Side {
             label: "tokio-postgres: prepared pg_try_advisory_lock and pg_advisory_unlock in each \
                     task, pipelined on one connection; current-thread runtime",
-            start: tasks::many::<Plain<false>, 1_000>,
+            start: many::<Plain<false>, 1_000>,
         }),
         // Five times as many pairs a second.
         bar: Some(Bar::Ratio(1.0 / 5.0)),

@@ -1,12 +1,14 @@
 //! The server that all these cells share: started once for a run, and ended with it.
 //!
-//! Its data is beside this program, on a disk, and not where tests have theirs, which is in
-//! memory. Where that is, a process is told by its environment; so a process of its own starts it.
+//! Its data is on a disk, and not where tests have theirs, which is in memory.
 
 use crate::{
     cell::Outcome,
-    cells::{Role, beside, everything_on_one_thread},
-    process::{Line, Other},
+    cells::{
+        Role, everything_on_one_thread,
+        served::{Process, keep_until_alone},
+    },
+    process::Line,
 };
 use lockwork_servers::{
     Postgres, Settings,
@@ -22,22 +24,15 @@ pub(super) const ROLE: Role = Role {
 
 #[derive(Debug)]
 struct Server {
-    address: SocketAddr,
+    process: Process,
     url: String,
     about: String,
-    /// It ends when nobody can hear it any more.
-    _line: Line,
-    _process: Other,
 }
 
-/// Starts the server, says its port, and ends it when whoever started this is gone.
-fn play(_: &Path, mut line: Line) -> Outcome<()> {
+fn play(_: &Path, line: Line) -> Outcome<()> {
     let server = Postgres::start(Settings::new())?;
-    line.say(u64::from(server.port()))?;
-    // An error says that nobody is there.
-    let _ = line.hear();
-    drop(server);
-    Ok(())
+    let port = server.port();
+    keep_until_alone(server, port, line)
 }
 
 fn server() -> Outcome<&'static Server> {
@@ -47,18 +42,14 @@ fn server() -> Outcome<&'static Server> {
 }
 
 fn start() -> Outcome<Server> {
-    let (process, mut line) = Other::start(ROLE.name, &beside()?)?;
-    let ended = |_| "the server did not start, and said why above";
-    let port = line.hear().map_err(ended)?;
-    let address = SocketAddr::from(([127, 0, 0, 1], port.try_into()?));
+    let process = Process::start(ROLE.name)?;
+    let address = process.address;
     let url = format!("postgres://{USER}@{address}/{DATABASE}?sslmode=disable");
     let about = everything_on_one_thread()?.block_on(about(&url))?;
     Ok(Server {
-        address,
+        process,
         url,
         about,
-        _line: line,
-        _process: process,
     })
 }
 
@@ -93,7 +84,7 @@ pub(super) fn url() -> Outcome<&'static str> {
 
 /// Where the server is.
 pub(super) fn address() -> Outcome<SocketAddr> {
-    Ok(server()?.address)
+    Ok(server()?.process.address)
 }
 
 /// Its version, and the settings that bear on the numbers.

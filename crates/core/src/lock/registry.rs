@@ -102,7 +102,14 @@ impl Registry {
 /// Reads a URL. The path of a `file:` URL may be relative to the current directory.
 fn parse(text: &str) -> Result<Url> {
     let refuse = |error| {
-        let message = "this is not a URL: write something like file:./locks or redis://localhost";
+        let message = match text.contains('@') {
+            // Most likely because of a password, which ends where it does not seem to.
+            true => {
+                "this is not a URL: write something like redis://user:password@localhost, and in a \
+                 password %40 for an @, %2F for a /, %3F for a ? and %23 for a #"
+            }
+            false => "this is not a URL: write something like file:./locks or redis://localhost",
+        };
         Error::new(ErrorKind::Invalid, message).because(error)
     };
     let url = Url::parse(&one_host(text)).map_err(refuse)?;

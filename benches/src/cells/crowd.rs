@@ -1,9 +1,9 @@
-//! A thousand tasks of one process waiting for a lock that another process holds.
+//! A thousand tasks of one process waiting for a lock that another process holds, and what that
+//! costs the process, seen from outside.
 
-use super::kinds::Crowded;
+use super::{Role, everything_on_one_thread, handoff::Kind};
 use crate::{
-    cell::{Figure, Fold, Outcome, Turns, Unit},
-    cells::{Role, directory, everything_on_one_thread},
+    cell::{Figure, Fold, Outcome, Unit},
     process::{Line, Other},
 };
 use std::{
@@ -15,19 +15,18 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    thread::sleep,
     time::{Duration, Instant},
 };
 use tokio::task::yield_now;
 
+/// One that a crowd waits for.
+pub(super) trait Crowded: Kind {
+    /// What the process of those who wait is told to do.
+    const CROWD: &str;
+}
+
 pub(super) const THREADS: Figure = Figure {
     name: "threads",
-    unit: Unit::Count,
-    over_rounds: Fold::Max,
-};
-
-pub(super) const TRIES: Figure = Figure {
-    name: "tries a second",
     unit: Unit::Count,
     over_rounds: Fold::Max,
 };
@@ -44,11 +43,6 @@ pub(super) const PROCESSOR: Figure = Figure {
     over_rounds: Fold::Median,
 };
 
-/// How long a thousand are left alone before anybody looks, and how long they are looked at.
-const ALONE: Duration = Duration::from_secs(2);
-const LOOK: Duration = Duration::from_secs(3);
-const LOOK_PAUSE: Duration = Duration::from_millis(1);
-
 pub(super) const fn role<K: Crowded>() -> Role {
     Role {
         name: K::CROWD,
@@ -56,32 +50,30 @@ pub(super) const fn role<K: Crowded>() -> Role {
     }
 }
 
-/// Lets so many wait as there are operations, in a process of their own.
-pub(super) fn waiting<K: Crowded>() -> Outcome<Turns> {
-    watching::<K>(|seen| vec![seen.threads, seen.tries, seen.wake_ups, seen.processor])
+/// Those who wait.
+#[derive(Debug)]
+pub(super) struct Crowd {
+    process: Other,
+    /// How many threads it had before anybody waited.
+    threads: u64,
 }
 
-/// The same without the tries, which leave no trace.
-pub(super) fn waiting_untold<K: Crowded>() -> Outcome<Turns> {
-    watching::<K>(|seen| vec![seen.threads, seen.wake_ups, seen.processor])
-}
-
-fn watching<K: Crowded>(figures: fn(Seen) -> Vec<f64>) -> Outcome<Turns> {
-    let (runtime, directory) = (everything_on_one_thread()?, directory()?);
-    let lock = runtime.block_on(K::in_directory(directory.path()))?;
-    let held = runtime.block_on(lock.take())?;
-    Ok(Box::new(move |waiters| {
-        let _until_now = (&held, &runtime);
-        let (other, mut line) = Other::start(K::CROWD, directory.path())?;
+impl Crowd {
+    /// Lets so many wait in a process of their own, which ends when this is dropped.
+    pub(super) fn start<K: Crowded>(directory: &Path, waiters: u64) -> Outcome<Self> {
+        let (process, mut line) = Other::start(K::CROWD, directory)?;
         line.say(waiters)?;
-        let before = line.hear()?;
-        let of_a_thousand = waiters as f64 / 1_000.0;
-        sleep(ALONE.mul_f64(of_a_thousand));
-        let (first, since) = (Sample::of(&other)?, Instant::now());
-        let tries = changes(directory.path(), LOOK.mul_f64(of_a_thousand))?;
-        let (last, took) = (Sample::of(&other)?, since.elapsed());
-        Ok(figures(Seen::between(&first, &last, before, tries, took)))
-    }))
+        let threads = line.hear()?;
+        Ok(Self { process, threads })
+    }
+
+    /// Looks at them for as long as `meanwhile` takes.
+    pub(super) fn watch<T>(&self, meanwhile: impl FnOnce() -> Outcome<T>) -> Outcome<(Seen, T)> {
+        let (first, since) = (Sample::of(&self.process)?, Instant::now());
+        let found = meanwhile()?;
+        let (last, took) = (Sample::of(&self.process)?, since.elapsed());
+        Ok((Seen::between(&first, &last, self.threads, took), found))
+    }
 }
 
 /// The process that waits. Says how many threads it had before, once all wait.
@@ -159,42 +151,25 @@ fn threads(task: &Path) -> Outcome<Vec<PathBuf>> {
     entries.collect()
 }
 
-/// How often the files of `directory` change within `time`.
-fn changes(directory: &Path, time: Duration) -> Outcome<u64> {
-    let newest = || {
-        let files = fs::read_dir(directory)?;
-        let times = files.map(|file| file?.metadata()?.modified());
-        let newest = times.reduce(|one, other| Ok(one?.max(other?)));
-        newest.transpose()
-    };
-    let (end, mut changes, mut before) = (Instant::now() + time, 0, newest()?);
-    while Instant::now() < end {
-        sleep(LOOK_PAUSE);
-        let after = newest()?;
-        changes += u64::from(after != before);
-        before = after;
-    }
-    Ok(changes)
-}
-
 /// What happened in a second.
 #[derive(Debug)]
-struct Seen {
-    threads: f64,
-    tries: f64,
-    wake_ups: f64,
-    processor: f64,
+pub(super) struct Seen {
+    pub(super) threads: f64,
+    pub(super) wake_ups: f64,
+    pub(super) processor: f64,
+    /// How long they were looked at.
+    pub(super) seconds: f64,
 }
 
 impl Seen {
-    fn between(first: &Sample, last: &Sample, before: u64, tries: u64, took: Duration) -> Self {
-        let a_second =
-            |of: fn(&Sample) -> u64| of(last).saturating_sub(of(first)) as f64 / took.as_secs_f64();
+    fn between(first: &Sample, last: &Sample, before: u64, took: Duration) -> Self {
+        let seconds = took.as_secs_f64();
+        let a_second = |of: fn(&Sample) -> u64| of(last).saturating_sub(of(first)) as f64 / seconds;
         Self {
             threads: last.threads.saturating_sub(before) as f64,
-            tries: tries as f64 / took.as_secs_f64(),
             wake_ups: a_second(|sample| sample.wake_ups),
             processor: a_second(|sample| sample.nanos),
+            seconds,
         }
     }
 }

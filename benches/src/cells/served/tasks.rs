@@ -1,6 +1,6 @@
 //! Taking and giving back free locks, by one task or by many at once.
 
-use super::{kinds::Kind, server};
+use super::Kind;
 use crate::{
     cell::{Outcome, Turns},
     cells::{everything_on_one_thread, time_each},
@@ -13,35 +13,39 @@ async fn pair<K: Kind>(lock: &K) -> Outcome<()> {
 }
 
 /// One task, one name.
-pub(super) fn one<K: Kind>() -> Outcome<Turns> {
+pub(in crate::cells) fn one<K: Kind>(url: &str) -> Outcome<Turns> {
     let runtime = everything_on_one_thread()?;
-    let locks = runtime.block_on(K::several(server::url()?, 1))?;
+    let locks = runtime.block_on(K::several(url, 1))?;
     Ok(Box::new(move |operations| {
         time_each(&runtime, operations, async |_| pair(&locks[0]).await)
     }))
 }
 
 /// So many tasks on one thread, each with a name of its own.
-pub(super) fn many<K: Kind, const TASKS: u64>() -> Outcome<Turns> {
+pub(in crate::cells) fn many<K: Kind>(url: &str, tasks: u64) -> Outcome<Turns> {
     let runtime = everything_on_one_thread()?;
-    let locks = runtime.block_on(K::several(server::url()?, TASKS))?;
+    let locks = runtime.block_on(K::several(url, tasks))?;
     Ok(Box::new(move |operations| {
-        let of_each = operations.div_ceil(TASKS);
+        let of_each = operations.div_ceil(tasks);
         let begun = Instant::now();
         runtime.block_on(async {
-            let mut tasks = JoinSet::new();
+            let mut running = JoinSet::new();
             for lock in &locks {
                 let lock = lock.clone();
-                tasks.spawn(async move {
+                running.spawn(async move {
                     for _ in 0..of_each {
                         pair(&lock).await?;
                     }
                     Ok(())
                 });
             }
-            tasks.join_all().await.into_iter().collect::<Outcome<()>>()
+            running
+                .join_all()
+                .await
+                .into_iter()
+                .collect::<Outcome<()>>()
         })?;
-        let done = of_each * TASKS;
+        let done = of_each * tasks;
         Ok(vec![begun.elapsed().as_nanos() as f64 / done as f64])
     }))
 }

@@ -1,0 +1,106 @@
+//! Answers that come twice or half make for errors, and never for a lock that two have.
+
+use crate::{
+    CANARY, asking, canary, guarded,
+    mangler::{Mangle, Mangler},
+};
+use lockwork::{Guard, Locks};
+use lockwork_servers::RedisSettings;
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+/// For how long they try.
+const TIME: Duration = Duration::from_secs(2);
+
+/// Who is inside, and what was seen so far.
+#[derive(Debug, Default)]
+struct Room {
+    inside: Option<(usize, lockwork::Instant)>,
+    last_token: u64,
+    entered: usize,
+    refused: usize,
+}
+
+impl Room {
+    fn enter(&mut self, who: usize, guard: &Guard) {
+        if !guard.is_valid() {
+            return;
+        }
+        if let Some((other, until)) = self.inside {
+            assert!(until.has_passed(), "{who} is in while {other} is");
+        }
+        let token = guard.token().expect("a token").get();
+        assert!(token > self.last_token, "{token} after {}", self.last_token);
+        self.last_token = token;
+        self.entered += 1;
+        self.inside = guard.valid_until().map(|until| (who, until));
+    }
+
+    fn leave(&mut self, who: usize) {
+        self.inside.take_if(|(inside, _)| *inside == who);
+    }
+}
+
+async fn go_in_and_out(who: usize, locks: Locks, room: Arc<Mutex<Room>>) {
+    let end = Instant::now() + TIME;
+    while Instant::now() < end {
+        let mutex = locks.mutex("mangled");
+        match mutex.try_lock_for(Duration::from_millis(200)).await {
+            Ok(Some(guard)) => {
+                room.lock().unwrap().enter(who, &guard);
+                tokio::task::yield_now().await;
+                room.lock().unwrap().leave(who);
+                if let Err(error) = guard.release().await {
+                    canary::is_not_in(&error);
+                }
+            }
+            Ok(None) => {}
+            Err(error) => {
+                canary::is_not_in(&error);
+                room.lock().unwrap().refused += 1;
+            }
+        }
+    }
+}
+
+async fn never_overlap(how: Mangle, one_in: u32) {
+    canary::listen();
+    let server = guarded(RedisSettings::new());
+    let mangler = Mangler::start(server.port(), how, one_in).await;
+    let port = mangler.port;
+    let url = format!("redis://admin:{CANARY}@127.0.0.1:{port}?lease=500ms&tenure=0");
+    let room = Arc::new(Mutex::new(Room::default()));
+    let mut tasks = tokio::task::JoinSet::new();
+    for who in 0..3 {
+        let mut locks = None;
+        asking::until("a connection", async || {
+            locks = lockwork::connect(&url).await.ok();
+            locks.is_some()
+        })
+        .await;
+        tasks.spawn(go_in_and_out(who, locks.unwrap(), room.clone()));
+    }
+    while let Some(ended) = tasks.join_next().await {
+        ended.unwrap();
+    }
+    let room = room.lock().unwrap();
+    println!("{how:?}: mangled {}, {room:?}", mangler.mangled());
+    assert!(room.entered > 5 && mangler.mangled() > 5, "nothing to see");
+}
+
+#[tokio::test]
+async fn answers_that_come_twice_let_nobody_in_who_was_not_granted_it() {
+    never_overlap(Mangle::Double, 20).await;
+}
+
+#[tokio::test]
+async fn answers_that_are_cut_off_let_nobody_in_who_was_not_granted_it() {
+    never_overlap(Mangle::Cut, 20).await;
+}
+
+#[tokio::test]
+async fn answers_that_are_mixed_up_let_nobody_in_who_was_not_granted_it() {
+    never_overlap(Mangle::Mix, 40).await;
+}
