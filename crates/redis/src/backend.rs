@@ -52,7 +52,7 @@ impl Redis {
             },
             opened: opened.clone(),
         };
-        let mut carrier = Carrier::new(options.clone(), inbox.clone(), Some(listens));
+        let carrier = Carrier::new(options.clone(), inbox.clone(), Some(listens));
         // On the keeper: what is opened on the way belongs to no runtime of the caller's.
         let opening = keeper::spawn(async move {
             let opened = carrier.open().await;
@@ -63,7 +63,7 @@ impl Redis {
         let near = match Handle::try_current() {
             Err(_) => None,
             Ok(runtime) => {
-                let mut carrier = Carrier::new(options.clone(), inbox, None);
+                let carrier = Carrier::new(options.clone(), inbox, None);
                 carrier.open().await?;
                 Some(Line::on(&runtime, carrier))
             }

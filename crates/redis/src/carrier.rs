@@ -2,6 +2,7 @@
 
 use crate::{
     Options, errors,
+    options::Deployment,
     things::{self, Answer, Question, Said, Text, Thing},
     wire::{PATIENCE, Subscription, Wire},
 };
@@ -9,9 +10,15 @@ use lockwork_core::lock::{
     Result,
     backend::line::{Courier, Failure},
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 use tokio::{
-    sync::Notify,
+    sync::{Mutex, Notify},
     task::JoinSet,
     time::{Instant, timeout},
 };
@@ -19,15 +26,19 @@ use tokio::{
 /// How many things one call does at most: the server does nothing else meanwhile.
 pub(crate) const MOST: usize = 128;
 
-/// A way to the server, open or to be opened.
-pub(crate) struct Carrier {
+/// A way to the server, open or to be opened. Clones are the same way.
+#[derive(Clone)]
+pub(crate) struct Carrier(Arc<Way>);
+
+struct Way {
     options: Arc<Options>,
     /// The channel on which those of this process who wait are told.
     inbox: Arc<str>,
     /// Whether this one listens to it.
     listens: Option<Listens>,
-    wire: Option<Wire>,
-    nonce: u64,
+    /// What is open, and the how manieth that is.
+    wire: Mutex<(u64, Option<Wire>)>,
+    nonce: AtomicU64,
 }
 
 /// What the server says by itself goes here.
@@ -41,43 +52,59 @@ pub(crate) struct Listens {
 type Tried = Result<(Vec<Said>, bool), Failure>;
 
 impl Carrier {
-    pub(crate) const fn new(
-        options: Arc<Options>,
-        inbox: Arc<str>,
-        listens: Option<Listens>,
-    ) -> Self {
-        Self {
+    pub(crate) fn new(options: Arc<Options>, inbox: Arc<str>, listens: Option<Listens>) -> Self {
+        Self(Arc::new(Way {
             options,
             inbox,
             listens,
-            wire: None,
-            nonce: 0,
-        }
+            wire: Mutex::new((0, None)),
+            nonce: AtomicU64::new(0),
+        }))
     }
 
     /// Connects unless that was done.
-    pub(crate) async fn open(&mut self) -> Result<Wire> {
-        if let Some(wire) = &self.wire {
-            return Ok(wire.clone());
+    pub(crate) async fn open(&self) -> Result<()> {
+        self.opened().await.map(drop)
+    }
+
+    /// What is open, the how manieth that is, and whether it was open before.
+    async fn opened(&self) -> Result<(Wire, u64, bool)> {
+        let way = &*self.0;
+        let mut current = way.wire.lock().await;
+        if let (number, Some(wire)) = &*current {
+            return Ok((wire.clone(), *number, true));
         }
-        let to = self.listens.as_ref().map(|listens| &listens.to);
-        let opening = timeout(PATIENCE, Wire::open(&self.options, to)).await;
+        let to = way.listens.as_ref().map(|listens| &listens.to);
+        let opening = timeout(PATIENCE, Wire::open(&way.options, to)).await;
         let wire = opening.unwrap_or_else(|_| Err(errors::late()))?;
-        if let Some(listens) = &self.listens {
+        if let Some(listens) = &way.listens {
             listens.opened.notify_one();
         }
-        self.wire = Some(wire.clone());
-        Ok(wire)
+        *current = (current.0 + 1, Some(wire.clone()));
+        Ok((wire, current.0, false))
+    }
+
+    /// What was the so manieth is not to be used again.
+    async fn close(&self, number: u64) {
+        let mut current = self.0.wire.lock().await;
+        if current.0 == number {
+            current.1 = None;
+        }
+    }
+
+    fn nonce(&self) -> u64 {
+        self.0.nonce.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Has these done. What was open before may have been closed meanwhile, which shows only when it
     /// is used: then on a new connection, once more. Everything may be asked twice.
-    async fn run(&mut self, things: &[Thing], all: bool) -> Tried {
-        let (begun, was_open) = (Instant::now(), self.wire.is_some());
-        match self.run_once(things, all).await {
+    async fn run(&self, things: &[Thing], all: bool) -> Tried {
+        let begun = Instant::now();
+        let (said, was_open) = self.run_once(things, all).await;
+        match said {
             Err(Failure::Unknown(error)) if was_open && begun.elapsed() < PATIENCE / 2 => {
                 tracing::debug!(%error, "a connection to Redis was lost");
-                match self.run_once(things, all).await {
+                match self.run_once(things, all).await.0 {
                     Ok(said) => Ok((said, true)),
                     Err(Failure::NotDone(error) | Failure::Unknown(error)) => {
                         Err(Failure::Unknown(error))
@@ -88,28 +115,30 @@ impl Carrier {
         }
     }
 
-    async fn run_once(&mut self, things: &[Thing], all: bool) -> Result<Vec<Said>, Failure> {
-        let wire = self.open().await.map_err(Failure::NotDone)?;
-        self.nonce += 1;
-        let text = Text::of(self.options.compat);
-        let said = call(wire, text, things, all, self.nonce, &self.inbox).await;
+    /// The same, once; and whether the connection was open before.
+    async fn run_once(&self, things: &[Thing], all: bool) -> (Result<Vec<Said>, Failure>, bool) {
+        let (wire, number, was_open) = match self.opened().await {
+            Ok(opened) => opened,
+            Err(error) => return (Err(Failure::NotDone(error)), false),
+        };
+        let text = Text::of(self.0.options.compat);
+        let said = call(wire, text, things, all, self.nonce(), &self.0.inbox).await;
         if matches!(said, Err(Failure::Unknown(_))) {
-            self.wire = None;
+            self.close(number).await;
         }
-        said
+        (said, was_open)
     }
 
     /// In a cluster, each lock on its own: they belong to different nodes. What is about one lock goes
     /// together, in order.
-    async fn run_apart(&mut self, things: &[Thing]) -> Vec<Tried> {
-        let (mut calls, text) = (JoinSet::new(), Text::of(self.options.compat));
+    async fn run_apart(&self, things: &[Thing]) -> Vec<Tried> {
+        let (mut calls, text) = (JoinSet::new(), Text::of(self.0.options.compat));
         for (places, things) in by_key(things) {
-            let wire = self.open().await;
-            self.nonce += 1;
-            let (nonce, inbox) = (self.nonce, self.inbox.clone());
+            let opened = self.opened().await;
+            let (nonce, inbox) = (self.nonce(), self.0.inbox.clone());
             calls.spawn(async move {
-                let said = match wire {
-                    Ok(wire) => call(wire, text, &things, false, nonce, &inbox).await,
+                let said = match opened {
+                    Ok((wire, ..)) => call(wire, text, &things, false, nonce, &inbox).await,
                     Err(error) => Err(Failure::NotDone(error)),
                 };
                 (places, said)
@@ -128,22 +157,24 @@ impl Carrier {
         tried
     }
 
-    async fn ping(&mut self) -> Result<(), Failure> {
-        let mut wire = self.open().await.map_err(Failure::NotDone)?;
-        let said = wire.call(&redis::cmd("PING")).await;
-        said.map(drop).map_err(|error| {
-            self.wire = None;
-            errors::failure(error)
-        })
+    async fn ping(&self) -> Result<(), Failure> {
+        let (mut wire, number, _) = self.opened().await.map_err(Failure::NotDone)?;
+        match wire.call(&redis::cmd("PING")).await {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                self.close(number).await;
+                Err(errors::failure(error))
+            }
+        }
     }
 
     fn is_cluster(&self) -> bool {
-        self.wire.as_ref().is_some_and(Wire::is_cluster)
+        self.0.options.deployment == Deployment::Cluster
     }
 
     /// Single things, together.
-    async fn bring_ones(&mut self, things: Vec<Thing>) -> Vec<Result<Answer, Failure>> {
-        if things.len() > 1 && self.open().await.is_ok() && self.is_cluster() {
+    async fn bring_ones(&self, things: Vec<Thing>) -> Vec<Result<Answer, Failure>> {
+        if things.len() > 1 && self.is_cluster() {
             let tried = self.run_apart(&things).await;
             return tried.into_iter().map(answered).collect();
         }
@@ -161,8 +192,8 @@ impl Carrier {
         }
     }
 
-    async fn bring_each(&mut self, things: Vec<Thing>) -> Result<Answer, Failure> {
-        if self.open().await.is_ok() && self.is_cluster() {
+    async fn bring_each(&self, things: Vec<Thing>) -> Result<Answer, Failure> {
+        if self.is_cluster() {
             let tried = self.run_apart(&things).await;
             let said = tried.into_iter().map(|tried| match answered(tried) {
                 Ok(answer) => answer.said.into_iter().next(),
@@ -175,15 +206,8 @@ impl Carrier {
         }
         answered(self.run(&things, false).await)
     }
-}
 
-impl Courier for Carrier {
-    type Question = Question;
-    type Answer = Answer;
-
-    const MOST: usize = MOST;
-
-    async fn bring(&mut self, questions: Vec<Question>) -> Vec<Result<Answer, Failure>> {
+    async fn bring_all(&self, questions: Vec<Question>) -> Vec<Result<Answer, Failure>> {
         let mut answers = Vec::with_capacity(questions.len());
         let mut ones = Vec::new();
         for question in questions {
@@ -208,6 +232,29 @@ impl Courier for Carrier {
             answers.extend(self.bring_ones(ones).await);
         }
         answers
+    }
+}
+
+impl Courier for Carrier {
+    type Question = Question;
+    type Answer = Answer;
+
+    const MOST: usize = MOST;
+
+    /// While the server does one lot, the next is made ready. What leads to a cluster keeps no order.
+    fn lots(&self) -> usize {
+        match self.is_cluster() {
+            true => 1,
+            false => 2,
+        }
+    }
+
+    fn bring(
+        &self,
+        questions: Vec<Question>,
+    ) -> impl Future<Output = Vec<Result<Answer, Failure>>> + Send + 'static {
+        let way = self.clone();
+        async move { way.bring_all(questions).await }
     }
 }
 

@@ -75,10 +75,6 @@ impl Wire {
             said => Ok(said),
         })
     }
-
-    pub(crate) const fn is_cluster(&self) -> bool {
-        matches!(self, Self::Cluster(_))
-    }
 }
 
 fn config(pushes: Option<UnboundedSender<PushInfo>>) -> AsyncConnectionConfig {

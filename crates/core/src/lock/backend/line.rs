@@ -1,8 +1,9 @@
 //! Questions to a server, gathered behind those that are on their way.
 //!
 //! A [`Line`] is a task that owns whatever leads to the server. A lone question goes at once; those
-//! that come meanwhile go together when its answer is there. So there is one call under way however
-//! many ask, and nobody who stops waiting, or is not polled for a while, is in anybody's way.
+//! that come meanwhile go together when its answer is there, or a little earlier where a courier can
+//! have two lots under way. So there are few calls however many ask, and nobody who stops waiting, or is
+//! not polled for a while, is in anybody's way.
 //!
 //! A line lives on one runtime. On the caller's own, a question costs no change of threads; on the
 //! [keeper thread](super::keeper) it survives that runtime. [`Lines`] are one of each.
@@ -39,7 +40,7 @@ impl From<Failure> for Error {
 }
 
 /// Brings questions to a server.
-pub trait Courier: Send + 'static {
+pub trait Courier: Send + Sync + 'static {
     /// What is asked.
     type Question: Send + 'static;
     /// What is answered.
@@ -48,11 +49,17 @@ pub trait Courier: Send + 'static {
     /// How many questions go together at most.
     const MOST: usize;
 
+    /// How many such lots may be under way at once. Those after the first are begun in order; so only
+    /// where what is sent first arrives first.
+    fn lots(&self) -> usize {
+        1
+    }
+
     /// Brings these to the server, and an answer to each in the same order. Takes a limited time.
     fn bring(
-        &mut self,
+        &self,
         questions: Vec<Self::Question>,
-    ) -> impl Future<Output = Vec<Result<Self::Answer, Failure>>> + Send;
+    ) -> impl Future<Output = Vec<Result<Self::Answer, Failure>>> + Send + 'static;
 }
 
 /// Where questions stand in line. Clones are the same line.
@@ -114,32 +121,64 @@ impl<Q: Send + 'static, A: Send + 'static> Line<Q, A> {
 }
 
 async fn run<C: Courier>(
-    mut courier: C,
+    courier: C,
     mut asked: mpsc::UnboundedReceiver<Asked<C::Question, C::Answer>>,
 ) {
-    while let Some(first) = asked.recv().await {
-        let (mut questions, mut askers) = (Vec::new(), Vec::new());
-        let mut next = Some(first);
-        while let Some(asked_for) = next {
-            if !asked_for.is_given_up() {
-                questions.push(asked_for.question);
-                askers.push(asked_for.answer);
+    let (mut under_way, mut over) = (Vec::new(), false);
+    std::future::poll_fn(|cx| {
+        loop {
+            // The oldest first: answers are given out in the order of the questions.
+            under_way.retain_mut(|lot: &mut Lot| lot.as_mut().poll(cx).is_pending());
+            if over || under_way.len() >= courier.lots() {
+                break;
             }
-            next = match questions.len() < C::MOST {
-                true => asked.try_recv().ok(),
-                false => None,
-            };
+            match asked.poll_recv(cx) {
+                Poll::Pending => break,
+                Poll::Ready(None) => over = true,
+                Poll::Ready(Some(first)) => under_way.extend(begin(&courier, first, &mut asked)),
+            }
         }
-        if questions.is_empty() {
-            continue;
+        match over && under_way.is_empty() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
         }
-        let mut said = courier.bring(questions).await.into_iter();
+    })
+    .await;
+}
+
+/// Questions on their way; over when all are answered.
+type Lot = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Takes what stands in line behind `first`, except what nobody waits for any more.
+fn begin<C: Courier>(
+    courier: &C,
+    first: Asked<C::Question, C::Answer>,
+    asked: &mut mpsc::UnboundedReceiver<Asked<C::Question, C::Answer>>,
+) -> Option<Lot> {
+    let (mut questions, mut askers) = (Vec::new(), Vec::new());
+    let mut next = Some(first);
+    while let Some(asked_for) = next {
+        if !asked_for.is_given_up() {
+            questions.push(asked_for.question);
+            askers.push(asked_for.answer);
+        }
+        next = match questions.len() < C::MOST {
+            true => asked.try_recv().ok(),
+            false => None,
+        };
+    }
+    if questions.is_empty() {
+        return None;
+    }
+    let bringing = courier.bring(questions);
+    Some(Box::pin(async move {
+        let mut said = bringing.await.into_iter();
         for asker in askers {
             let said = said.next().unwrap_or_else(|| Err(missing()));
             // Whoever does not wait any more needs no answer.
             let _ = asker.map(|asker| asker.send(said));
         }
-    }
+    }))
 }
 
 fn missing() -> Failure {
