@@ -8,7 +8,7 @@
 use crate::{LEASE, SOON, client, options, within};
 use lockwork::{Instant, Loss};
 use lockwork_conformance::Proxy;
-use lockwork_servers::{Redis, RedisSettings};
+use lockwork_servers::{Redis, RedisSettings, Sentinel};
 use std::time::Duration;
 
 /// A primary, and a replica that hears of it through a proxy.
@@ -76,4 +76,27 @@ async fn a_holder_that_never_reaches_the_new_primary_is_off_at_the_end_of_its_le
     let loss = within(LEASE, "the loss is told", guard.lost()).await;
     assert_eq!(loss, Loss::Expired);
     println!("cut off from both: off after {:?}", cut.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sentinels_lead_to_whoever_is_the_primary_now() {
+    let primary = Redis::start(RedisSettings::new()).unwrap();
+    let replica = primary.replica(RedisSettings::new()).unwrap();
+    replica.in_sync_with(&primary).unwrap();
+    let sentinel = Sentinel::start(&primary).unwrap();
+    let port = sentinel.port();
+    let url = format!("redis+sentinel://127.0.0.1:{port}/{}", sentinel.name());
+    let locks = lockwork::connect(&url).await.unwrap();
+    let guard = locks.mutex("x").lock().await.unwrap();
+    replica.in_sync_with(&primary).unwrap();
+    primary.kill().unwrap();
+    tokio::task::block_in_place(|| sentinel.has_promoted(&replica).unwrap());
+    // The replica had heard of it, and the lease is long: it is renewed at the new primary.
+    let end = guard.valid_until();
+    crate::until(SOON, "it is renewed", || guard.valid_until() > end).await;
+    assert!(guard.is_valid());
+    let other = client(replica.port()).await;
+    assert!(other.mutex("x").try_lock().await.unwrap().is_none());
+    guard.release().await.unwrap();
+    crate::works(&locks, "x").await;
 }
