@@ -28,6 +28,7 @@ mod process;
 pub mod proxy;
 mod run;
 pub mod standin;
+pub mod strangers;
 mod view;
 mod wakeups;
 

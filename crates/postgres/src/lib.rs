@@ -24,7 +24,8 @@ mod transaction;
 
 pub use backend::Postgres;
 pub use driver::DRIVER;
-pub use keys::{Compat, Key};
+pub use keys::Key;
 pub use lease::{Lease, LeaseTable, PostgresLeases};
+pub use lockwork_core::lock::Compat;
 pub use options::Options;
 pub use transaction::{lock_in, try_lock_in};

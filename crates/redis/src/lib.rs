@@ -17,6 +17,7 @@ mod wire;
 
 pub use backend::Redis;
 pub use driver::DRIVER;
-pub use options::{Compat, Options};
+pub use lockwork_core::lock::Compat;
+pub use options::Options;
 pub use quorum::{Everywhere, Majority, RedisQuorum};
 pub use server::{Lease, Server};

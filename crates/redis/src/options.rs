@@ -1,13 +1,13 @@
 //! Where the servers are, and how locks live there.
 
 use crate::{Redis, RedisQuorum, errors};
-use lockwork_core::lock::{Error, ErrorKind, Result};
+use lockwork_core::lock::{Compat, Error, ErrorKind, Result};
 use redis::{
     ClientTlsConfig, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion,
     RedisConnectionInfo, TlsCertificates, io::tcp::TcpSettings,
 };
 use rustls::pki_types::{CertificateDer, pem::PemObject};
-use std::{fmt, str::FromStr, time::Duration};
+use std::{fmt, time::Duration};
 
 /// How to reach Redis, and how to use it otherwise than usual.
 ///
@@ -31,34 +31,6 @@ pub struct Options {
     pub(crate) lease: Duration,
     pub(crate) prefix: String,
     pub(crate) compat: Compat,
-}
-
-/// Whose names to share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Compat {
-    /// Nobody's but lockwork's.
-    #[default]
-    None,
-    /// Those of .NET's DistributedLock (Medallion), on one server: a lock of it and one of ours of the
-    /// same name exclude each other. There are no tokens then, no upgradeable readers and no order
-    /// among those who wait, who ask again and again.
-    Medallion,
-}
-
-impl FromStr for Compat {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "none" => Ok(Self::None),
-            "medallion" => Ok(Self::Medallion),
-            _ => Err(Error::new(
-                ErrorKind::Invalid,
-                "compat is `none` or `medallion`",
-            )),
-        }
-    }
 }
 
 /// How several servers belong together.
@@ -173,7 +145,8 @@ impl Options {
         self
     }
 
-    /// Whose names to share. Default: nobody's.
+    /// Whose names to share. Default: nobody's. With those of .NET's DistributedLock there are no tokens,
+    /// no upgradeable readers and no order among those who wait, who ask again and again.
     #[must_use]
     pub const fn compat(mut self, compat: Compat) -> Self {
         self.compat = compat;

@@ -149,19 +149,6 @@ fn hex(owner: &OwnerId) -> [u8; HEX] {
     text
 }
 
-/// As the script has modes, with how many permits there are.
-pub(crate) fn code(mode: Mode) -> (u8, u32) {
-    match mode {
-        Mode::Exclusive => (1, 0),
-        Mode::Read => (2, 0),
-        Mode::Upgradeable => (3, 0),
-        Mode::Write => (4, 0),
-        Mode::Permit { of } => (5, of.get()),
-        // One that is new to us excludes everybody, and is granted to nobody beside.
-        _ => (4, 0),
-    }
-}
-
 /// One call of the script for `things`, whose answer repeats `nonce`.
 pub(crate) fn call(text: &Text, things: &[Thing], all: bool, nonce: u64, inbox: &str) -> Cmd {
     let mut call = redis::cmd("EVALSHA");
@@ -178,7 +165,7 @@ pub(crate) fn call(text: &Text, things: &[Thing], all: bool, nonce: u64, inbox: 
         call.arg("all").arg(0).arg(0).arg(0).arg(0);
     }
     for thing in things {
-        let (mode, of) = code(thing.mode);
+        let (mode, of) = thing.mode.code();
         let more = match thing.what {
             What::Give => millis(thing.buried),
             _ => u64::from(of),

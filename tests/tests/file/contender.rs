@@ -61,6 +61,7 @@ impl Contender {
     }
 
     /// Its number at the system.
+    #[allow(dead_code, reason = "not every test that has one asks")]
     pub fn id(&self) -> u32 {
         self.child.id()
     }

@@ -2,37 +2,7 @@
 
 use crate::{refusal, url};
 use lockwork::ErrorKind::Unavailable;
-use std::time::Duration;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
-};
-
-/// How long a stranger listens before it ends the conversation.
-const ENOUGH: Duration = Duration::from_secs(10);
-
-const HTTP: &[u8] = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
-
-/// A server that treats everybody so; its port.
-async fn stranger<Treat>(treat: impl Fn(TcpStream) -> Treat + Send + 'static) -> u16
-where
-    Treat: Future<Output = ()> + Send + 'static,
-{
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(treat(stream));
-        }
-    });
-    port
-}
-
-/// Says it, and then listens.
-async fn says(mut stream: TcpStream, words: Vec<u8>) {
-    let _ = stream.write_all(&words).await;
-    let _ = tokio::time::timeout(ENOUGH, stream.read_to_end(&mut Vec::new())).await;
-}
+use lockwork_conformance::strangers::{HTTP, says, stranger};
 
 async fn expect_all(port: u16, words: &str) {
     for mode in ["prefer", "require", "verify-full", "disable"] {

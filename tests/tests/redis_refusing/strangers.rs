@@ -2,38 +2,11 @@
 
 use crate::{refusal, url};
 use lockwork::ErrorKind::{Denied, Unavailable};
-use std::time::Duration;
+use lockwork_conformance::strangers::{HTTP, answers, stranger};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
 };
-
-/// How long a stranger listens before it ends the conversation.
-const ENOUGH: Duration = Duration::from_secs(10);
-
-const HTTP: &[u8] = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
-
-/// A server that treats everybody so; its port.
-async fn stranger<Treat>(treat: impl Fn(TcpStream) -> Treat + Send + 'static) -> u16
-where
-    Treat: Future<Output = ()> + Send + 'static,
-{
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(treat(stream));
-        }
-    });
-    port
-}
-
-/// Says it once it was asked something, and then listens.
-async fn says(mut stream: TcpStream, words: Vec<u8>) {
-    let _ = stream.read(&mut [0; 1024]).await;
-    let _ = stream.write_all(&words).await;
-    let _ = tokio::time::timeout(ENOUGH, stream.read_to_end(&mut Vec::new())).await;
-}
 
 /// Not a Redis: what version 5 answers to everything that it does not know.
 async fn redis_5(mut stream: TcpStream) {
@@ -54,7 +27,7 @@ async fn a_redis_without_users_and_pushes_is_too_old() {
 
 #[tokio::test]
 async fn a_web_server_is_none() {
-    let port = stranger(|stream| says(stream, HTTP.to_vec())).await;
+    let port = stranger(|stream| answers(stream, HTTP.to_vec())).await;
     refusal::expect(&url(port, "admin"), Unavailable, "check host and port").await;
     let encrypted = url(port, "admin").replacen("redis", "rediss", 1);
     refusal::expect(&encrypted, Unavailable, "whether TLS is on").await;
@@ -67,7 +40,7 @@ async fn random_bytes_are_none() {
             // No kind of answer begins so.
             let first = [rand::random_range(b'a'..=u8::MAX)];
             let rest = (0..1000).map(|_| rand::random());
-            says(stream, first.into_iter().chain(rest).collect())
+            answers(stream, first.into_iter().chain(rest).collect())
         })
         .await;
         refusal::expect(&url(port, "admin"), Unavailable, "check host and port").await;
@@ -83,7 +56,7 @@ async fn nonsense_after_a_polite_beginning_is_none() {
         b"$-1\r\n",
     ] {
         let words = [beginning, HTTP].concat();
-        let port = stranger(move |stream| says(stream, words.clone())).await;
+        let port = stranger(move |stream| answers(stream, words.clone())).await;
         refusal::expect(&url(port, "admin"), Unavailable, "check host and port").await;
     }
 }
@@ -115,7 +88,7 @@ async fn half_an_answer_is_none() {
         refusal::expect(&url(port, "admin"), Unavailable, "check host and port").await;
     };
     let stays = async |half: &'static [u8]| {
-        let port = stranger(move |stream| says(stream, half.to_vec())).await;
+        let port = stranger(move |stream| answers(stream, half.to_vec())).await;
         refusal::expect(&url(port, "admin"), Unavailable, "").await;
     };
     let [one, two] = halves;

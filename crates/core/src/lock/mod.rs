@@ -41,6 +41,7 @@
 mod all;
 pub mod backend;
 mod clock;
+mod compat;
 mod doctor;
 mod door;
 mod error;
@@ -71,6 +72,7 @@ mod token;
 pub use all::All;
 pub use backend::{AnyBackend, AnyHold, Backend, Hold};
 pub use clock::Instant;
+pub use compat::Compat;
 pub use doctor::{Finding, Report, Severity};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use guard::Guard;

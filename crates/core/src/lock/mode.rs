@@ -45,6 +45,31 @@ impl Mode {
         }
     }
 
+    /// A number for tables and scripts, which never changes, and how many permits there are.
+    #[must_use]
+    pub const fn code(self) -> (u8, u32) {
+        match self {
+            Self::Exclusive => (1, 0),
+            Self::Read => (2, 0),
+            Self::Upgradeable => (3, 0),
+            Self::Write => (4, 0),
+            Self::Permit { of } => (5, of.get()),
+        }
+    }
+
+    /// The mode with this [code](Mode::code).
+    #[must_use]
+    pub const fn from_code(code: u8, permits: u32) -> Option<Self> {
+        match (code, NonZeroU32::new(permits)) {
+            (1, _) => Some(Self::Exclusive),
+            (2, _) => Some(Self::Read),
+            (3, _) => Some(Self::Upgradeable),
+            (4, _) => Some(Self::Write),
+            (5, Some(of)) => Some(Self::Permit { of }),
+            _ => None,
+        }
+    }
+
     /// Whether a token is promised with a grant in this mode.
     #[must_use]
     pub const fn has_token(self) -> bool {

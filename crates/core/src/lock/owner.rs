@@ -27,6 +27,13 @@ impl OwnerId {
         Self(bytes)
     }
 
+    /// The id that 32 hexadecimal digits stand for, as read back from a server.
+    #[must_use]
+    pub fn from_hex(digits: &str) -> Option<Self> {
+        let number = u128::from_str_radix(digits, 16).ok()?;
+        Some(Self(number.to_be_bytes()))
+    }
+
     /// All of it. For the server only, never for a log.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 16] {

@@ -7,9 +7,8 @@
 
 mod medallion;
 
-use lockwork_core::lock::{Error, ErrorKind, LockId, Space};
+use lockwork_core::lock::{Compat, LockId, Space};
 use sha2::{Digest, Sha256};
-use std::{fmt, str::FromStr};
 
 /// The version of what is below. Nodes whose versions differ would not exclude each other, so they
 /// refuse to run side by side: see `presence.rs`.
@@ -28,42 +27,6 @@ pub struct Key {
     pub(crate) turn: i64,
     /// Held by the upgradeable reader.
     pub(crate) rise: i64,
-}
-
-/// Whose names are mapped how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Compat {
-    /// Lockwork's own way.
-    #[default]
-    None,
-    /// The way of .NET's DistributedLock (`Medallion.Threading.Postgres`), so that its processes and
-    /// ours exclude each other. It has mutexes and read/write locks, in one space of names.
-    Medallion,
-}
-
-impl FromStr for Compat {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match text {
-            "none" => Ok(Self::None),
-            "medallion" => Ok(Self::Medallion),
-            _ => Err(Error::new(
-                ErrorKind::Invalid,
-                "compat is `none` or `medallion`",
-            )),
-        }
-    }
-}
-
-impl fmt::Display for Compat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::Medallion => "medallion",
-        })
-    }
 }
 
 impl Key {

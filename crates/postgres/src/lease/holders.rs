@@ -4,10 +4,7 @@ use super::{contradiction, server::token};
 use crate::errors::refused;
 use lockwork_core::lock::{Holder, Holders, Mode, OwnerId, Result, Waiting};
 use sqlx::{Row, postgres::PgRow};
-use std::{
-    num::NonZeroU32,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 /// What is asked. Rows whose time is up are there until somebody comes by.
 pub(super) const LOOK: &str = "SELECT encode(owner, 'hex'), mode, waits, permits, token, \
@@ -18,7 +15,8 @@ pub(super) const LOOK: &str = "SELECT encode(owner, 'hex'), mode, waits, permits
 pub(super) fn read(rows: &[PgRow]) -> Result<Holders> {
     let (mut holders, mut waiting) = (Vec::new(), Vec::new());
     for row in rows {
-        let owner = owner(row.try_get(0).map_err(refused)?)?;
+        let owner =
+            OwnerId::from_hex(row.try_get(0).map_err(refused)?).ok_or_else(contradiction)?;
         let mode = mode(
             row.try_get(1).map_err(refused)?,
             row.try_get(3).map_err(refused)?,
@@ -43,19 +41,7 @@ fn holder(row: &PgRow, owner: OwnerId, mode: Mode) -> Result<Holder> {
 }
 
 fn mode(code: i16, permits: i64) -> Result<Mode> {
-    let of = u32::try_from(permits).ok().and_then(NonZeroU32::new);
-    match (code, of) {
-        (1, _) => Ok(Mode::Exclusive),
-        (2, _) => Ok(Mode::Read),
-        (3, _) => Ok(Mode::Upgradeable),
-        (4, _) => Ok(Mode::Write),
-        (5, Some(of)) => Ok(Mode::Permit { of }),
-        _ => Err(contradiction()),
-    }
-}
-
-/// As the server spells it.
-fn owner(hex: &str) -> Result<OwnerId> {
-    let number = u128::from_str_radix(hex, 16).map_err(|_| contradiction())?;
-    Ok(OwnerId::from_bytes(number.to_be_bytes()))
+    let numbers = u8::try_from(code).ok().zip(u32::try_from(permits).ok());
+    let mode = numbers.and_then(|(code, permits)| Mode::from_code(code, permits));
+    mode.ok_or_else(contradiction)
 }

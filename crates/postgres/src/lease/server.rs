@@ -216,10 +216,10 @@ impl LeaseTaker for LeaseTable {
     }
 
     async fn take(&self, lease: &Lease, waits: bool) -> Result<Take, Failure> {
-        let (mode, permits) = code(lease.mode);
+        let (mode, permits) = lease.mode.code();
         let more = [
-            Argument::Small(mode),
-            Argument::Number(permits),
+            Argument::Small(mode.into()),
+            Argument::Number(permits.into()),
             Argument::Number(lease.millis()),
             Argument::Flag(waits),
             Argument::Number(WAITER_LASTS),
@@ -250,19 +250,6 @@ impl LeaseTaker for LeaseTable {
         }
         // Readers that were kept out by a writer may come in now.
         self.hints.hint(&lease.id);
-    }
-}
-
-/// As the table has it.
-fn code(mode: Mode) -> (i16, i64) {
-    match mode {
-        Mode::Exclusive => (1, 0),
-        Mode::Read => (2, 0),
-        Mode::Upgradeable => (3, 0),
-        Mode::Write => (4, 0),
-        Mode::Permit { of } => (5, i64::from(of.get())),
-        // One that is new to us excludes everybody and is granted to nobody.
-        _ => (-1, 0),
     }
 }
 
