@@ -239,15 +239,13 @@ impl Courier for Carrier {
     type Question = Question;
     type Answer = Answer;
 
-    /// Less than a call could do: who has heard of one lot makes ready the next while the server does
-    /// the other.
-    const MOST: usize = MOST / 4;
+    const MOST: usize = MOST;
 
-    /// While the server does one lot, the next is made ready. What leads to a cluster keeps no order.
+    /// While the server does one lot, the next are made ready. What leads to a cluster keeps no order.
     fn lots(&self) -> usize {
         match self.is_cluster() {
             true => 1,
-            false => 2,
+            false => 4,
         }
     }
 
