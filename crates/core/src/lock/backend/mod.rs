@@ -29,8 +29,9 @@
 //!   and no waiter stays queued at the server. What only asks may be dropped anyhow.
 //! * **Idempotence.** A request carries its owner id; a server that has already granted it says
 //!   so again. A release frees what that owner holds and nothing else.
-//! * **Errors.** Once an acquire has failed, no attempt of its owner is under way any more that
-//!   could be granted or given back later: a retry carries the same owner.
+//! * **Errors.** Once an acquire has failed before its deadline, no attempt of its owner is under way
+//!   any more that could be granted or given back later: a retry carries the same owner. After the
+//!   deadline nobody retries.
 //! * **Validity.** [`Hold::valid_until`] counts from before the request was sent. When it passes,
 //!   [`Hold::lost`] fires without waiting for any answer. A loss is never healed.
 //! * **Tokens** rise per name across release, expiry, crash and restart, for as long as the server

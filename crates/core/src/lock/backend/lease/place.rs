@@ -83,7 +83,8 @@ impl<S: LeaseTaker> LeaseKeeper<S> {
         let granted = wait_for_grant(deadline, pace, listener, &releases, || {
             place.clone().attempt(!deadline.has_passed())
         });
-        // The last try begins when the deadline has passed.
+        // The last try begins when the deadline has passed. One that is given up goes on by itself, which
+        // is no harm: nobody tries again as this owner after its deadline.
         let granted = match deadline {
             Deadline::At(when) => Deadline::At(when + GRACE).wait_for(granted).await,
             Deadline::Now | Deadline::Never => Some(granted.await),
