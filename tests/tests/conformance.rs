@@ -35,7 +35,10 @@ fn main() -> std::process::ExitCode {
         Site::new("redis-medallion", redis_medallion::start),
         Site::new("valkey", redis::valkey),
     ];
-    let args = libtest_mimic::Arguments::from_args();
+    let mut args = libtest_mimic::Arguments::from_args();
+    // Most of what a case does is wait.
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    args.test_threads.get_or_insert(cores.max(4));
     if !args.list {
         println!(
             "limits allow for ten times the wake-up delay of {:?}",

@@ -24,19 +24,23 @@ async fn everybody_who_connects_to_one_memory_url_shares_its_locks() {
 
 #[tokio::test]
 async fn an_unknown_scheme_is_refused_with_those_that_are_known() {
-    let known = match cfg!(feature = "postgres") {
-        true => "memory, file, postgres, postgresql",
-        false => "memory, file",
-    };
+    let mut known = "memory, file".to_owned();
+    if cfg!(feature = "postgres") {
+        known += ", postgres, postgresql";
+    }
+    if cfg!(feature = "redis") {
+        known += ", redis, rediss, redis+cluster, rediss+cluster, redis+quorum, rediss+quorum, \
+                  redis+sentinel, rediss+sentinel";
+    }
     assert_eq!(
         refusal("zookeeper://localhost").await,
         format!("no backend answers to this URL scheme (scheme=zookeeper, known={known})")
     );
     assert_eq!(
-        refusal("redis://user:secret@localhost").await,
+        refusal("sqlserver://user:secret@localhost").await,
         format!(
             "this version of lockwork has no backend for this URL scheme yet \
-             (scheme=redis, known={known})"
+             (scheme=sqlserver, known={known})"
         )
     );
 }
