@@ -3,7 +3,6 @@
 use crate::{Harness, Residue, Taker, View, generous};
 use lockwork::Locks;
 use std::{
-    future::Future,
     path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
@@ -68,15 +67,21 @@ impl Context {
 }
 
 /// Waits for `event`, and fails if it takes longer than `limit` and what this machine needs.
-pub(crate) async fn within<T>(limit: Duration, what: &str, event: impl Future<Output = T>) -> T {
+///
+/// # Panics
+/// Then.
+pub async fn within<T>(limit: Duration, what: &str, event: impl IntoFuture<Output = T>) -> T {
     let allowed = generous(limit);
-    tokio::time::timeout(allowed, event)
+    tokio::time::timeout(allowed, event.into_future())
         .await
         .unwrap_or_else(|_| panic!("{what}: not within {limit:?} (allowed {allowed:?})"))
 }
 
 /// Waits until `condition` holds, by looking; for what has no event to await.
-pub(crate) async fn until(limit: Duration, what: &str, condition: impl Fn() -> bool) {
+///
+/// # Panics
+/// If it takes longer than `limit` and what this machine needs.
+pub async fn until(limit: Duration, what: &str, condition: impl Fn() -> bool) {
     within(limit, what, async {
         while !condition() {
             tokio::time::sleep(Duration::from_millis(1)).await;

@@ -33,7 +33,7 @@ mod view;
 mod wakeups;
 
 pub use certificates::{Certificates, Identity};
-pub use context::Context;
+pub use context::{Context, until, within};
 pub use harness::{BoxFuture, Harness, Promise, Residue, Site, Started};
 pub use history::History;
 pub use polling::{drop_many, poll_at_most};

@@ -34,13 +34,9 @@ use lockwork::{
     Locks,
     postgres::{Options, Postgres as Backend},
 };
-use lockwork_conformance::{Proxy, Taker, generous};
+use lockwork_conformance::{Proxy, Taker, until, within};
 use lockwork_servers::{Postgres, Settings};
-use std::{
-    future::IntoFuture,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{path::Path, time::Duration};
 
 /// Long enough for anything that ends at all.
 const SOON: Duration = Duration::from_secs(20);
@@ -76,22 +72,6 @@ fn through(server: &Postgres, proxy: &Proxy) -> String {
 /// Another process that takes locks.
 async fn taker(url: &str) -> Taker {
     Taker::start(Path::new(env!("CARGO_BIN_EXE_taker")), url).await
-}
-
-async fn within<T>(limit: Duration, what: &str, event: impl IntoFuture<Output = T>) -> T {
-    let Ok(event) = tokio::time::timeout(generous(limit), event.into_future()).await else {
-        panic!("not within {limit:?}: {what}");
-    };
-    event
-}
-
-/// Waits until it is so, looking every few milliseconds.
-async fn until(limit: Duration, what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + generous(limit);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "not within {limit:?}: {what}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
 }
 
 /// How many advisory locks the server has, but for those that say who is there.

@@ -36,11 +36,10 @@ mod telling;
 mod turning_clocks;
 
 use lockwork::{Guard, Locks, redis::Options};
-use lockwork_conformance::{Taker, generous};
+use lockwork_conformance::{Taker, generous, until, within};
 use lockwork_servers::{Redis, RedisSettings};
 use std::{
     fs,
-    future::IntoFuture,
     path::Path,
     time::{Duration, Instant},
 };
@@ -75,22 +74,6 @@ async fn locks(options: Options) -> Locks {
 async fn taker(server: &Redis) -> Taker {
     let url = format!("{}?lease=1s&tenure=0s", server.url());
     Taker::start(Path::new(env!("CARGO_BIN_EXE_taker")), &url).await
-}
-
-async fn within<T>(limit: Duration, what: &str, event: impl IntoFuture<Output = T>) -> T {
-    let Ok(event) = tokio::time::timeout(generous(limit), event.into_future()).await else {
-        panic!("not within {limit:?}: {what}");
-    };
-    event
-}
-
-/// Waits until it is so, looking every few milliseconds.
-async fn until(limit: Duration, what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + generous(limit);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "not within {limit:?}: {what}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
 }
 
 /// Until when these are good.
