@@ -5,7 +5,7 @@ use lockwork_core::lock::{
     Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE,
 };
 use sqlx::postgres::PgConnectOptions;
-use std::{fs::File, str::FromStr, time::Duration};
+use std::{str::FromStr, time::Duration};
 use url::Url;
 
 /// Finds a database of locks by URL: `postgres://app@db.example.com/app`.
@@ -143,13 +143,5 @@ fn encryption(mut connect: PgConnectOptions, query: &mut Query) -> Result<PgConn
 
 /// A file that can be read: the driver would say of another that the server is out of reach.
 fn file(query: &mut Query, key: &'static str) -> Result<Option<String>> {
-    let named: Option<String> = query.option(key)?;
-    let opened = named.as_ref().map(File::open).transpose();
-    opened.map_err(|error| {
-        let message = "this option of the URL names a file that cannot be read: check its path, \
-                       and who may read it";
-        let refused = Error::new(ErrorKind::Invalid, message).with("option", key);
-        refused.because(error)
-    })?;
-    Ok(named)
+    Ok(query.file(key)?.map(|(path, _)| path))
 }

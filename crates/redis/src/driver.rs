@@ -4,7 +4,7 @@ use crate::{Compat, Options, options::Deployment};
 use lockwork_core::lock::{
     Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE, hosts,
 };
-use std::{fs, time::Duration};
+use std::time::Duration;
 use url::Url;
 
 /// Finds Redis by URL.
@@ -169,14 +169,7 @@ fn encryption(options: Options, query: &mut Query) -> Result<Options> {
 }
 
 fn file(query: &mut Query, key: &'static str) -> Result<Option<Vec<u8>>> {
-    let named: Option<String> = query.option(key)?;
-    let read = named.as_ref().map(fs::read).transpose();
-    read.map_err(|error| {
-        let message = "this option of the URL names a file that cannot be read: check its path, \
-                       and who may read it";
-        let refused = Error::new(ErrorKind::Invalid, message).with("option", key);
-        refused.because(error)
-    })
+    Ok(query.file(key)?.map(|(_, inside)| inside))
 }
 
 #[cfg(test)]

@@ -241,6 +241,23 @@ impl Query {
         self.parse(key, duration, message)
     }
 
+    /// The option `key`, the path of a file, and what is in it.
+    ///
+    /// # Errors
+    /// [`Invalid`](ErrorKind::Invalid) if it cannot be read.
+    pub fn file(&mut self, key: &'static str) -> Result<Option<(String, Vec<u8>)>> {
+        let Some(path) = self.option::<String>(key)? else {
+            return Ok(None);
+        };
+        let inside = std::fs::read(&path).map_err(|error| {
+            let message = "this option of the URL names a file that cannot be read: check its path, \
+                           and who may read it";
+            let refused = Error::new(ErrorKind::Invalid, message).with("option", key);
+            refused.because(error)
+        })?;
+        Ok(Some((path, inside)))
+    }
+
     /// Ends the reading.
     ///
     /// # Errors
