@@ -55,7 +55,7 @@ async fn whoever_was_not_refused_does_not_leave() {
 #[tokio::test]
 async fn a_deadline_that_passes_while_the_session_is_opened_leaves_one_try() {
     beside(ms(5000), async {
-        for deadline in [Deadline::Now, Deadline::At(Instant::now()), within_50_ms()] {
+        for deadline in [Deadline::Now, Deadline::At(Instant::now())] {
             let (db, pool) = pool(on_news_only);
             db.door().close();
             let late = waiting_until(&pool, "a", Mode::Exclusive, deadline);

@@ -9,7 +9,9 @@ use super::{
     riders::{Giving, Rider, Riders, Taking, Ticket},
     waiters::Waiters,
 };
-use crate::lock::{Error, ErrorKind, Instant, Loss, Result, backend::lease::good_until, clock};
+use crate::lock::{
+    Deadline, Error, ErrorKind, Instant, Loss, Result, backend::lease::good_until, clock,
+};
 use std::{
     collections::{HashMap, VecDeque},
     sync::Arc,
@@ -25,6 +27,8 @@ pub(super) enum Ask<K: std::hash::Hash + Eq> {
     Give(Giving<K>),
     /// These ride together.
     Together(Vec<Taking<K>>),
+    /// This one is waited for at the server until then.
+    Wait(Taking<K>, Deadline),
     /// Somebody let go of this.
     Again(K),
     /// The one with this ticket does not wait any more.
@@ -66,6 +70,7 @@ pub(super) fn start<O: Open>(
                     to_self,
                     rests,
                     pending: VecDeque::new(),
+                    to_wait: VecDeque::new(),
                     leaves: Vec::new(),
                     waiters: Waiters::default(),
                     held: HashMap::new(),
@@ -98,13 +103,15 @@ pub(super) struct Actor<S: Session> {
     pub(super) rests: Arc<Rests<S::Key>>,
     /// Asked, and not yet in a batch.
     pub(super) pending: VecDeque<Rider<S::Key>>,
+    /// To be waited for at the server.
+    pub(super) to_wait: VecDeque<(Taking<S::Key>, Deadline)>,
     /// Refused, and known to nobody any more but the server.
     pub(super) leaves: Vec<Take<S::Key>>,
     pub(super) waiters: Waiters<S::Key>,
     pub(super) held: HashMap<S::Key, Vec<Claim<S::Key>>>,
     pub(super) idle_since: Instant,
     /// When the server was last asked for anything.
-    asked_at: Instant,
+    pub(super) asked_at: Instant,
     /// Whether that failed.
     has_failed: bool,
 }
@@ -163,6 +170,12 @@ impl<S: Session> Actor<S> {
             if self.has_nothing_to_send() && !proof_is_due {
                 continue;
             }
+            if let Some((taking, deadline)) = self.to_wait.pop_front() {
+                match self.wait_at_server(taking, deadline).await {
+                    Ok(()) => continue,
+                    Err(end) => break Some(end),
+                }
+            }
             if let Err(end) = self.round().await {
                 break Some(end);
             }
@@ -172,7 +185,9 @@ impl<S: Session> Actor<S> {
 
     /// Who left is told of at once; after a failure, with whatever comes next.
     fn has_nothing_to_send(&self) -> bool {
-        self.pending.is_empty() && (self.leaves.is_empty() || self.has_failed)
+        self.pending.is_empty()
+            && self.to_wait.is_empty()
+            && (self.leaves.is_empty() || self.has_failed)
     }
 
     /// Takes in what is asked, for one of the next round trips.
@@ -180,6 +195,7 @@ impl<S: Session> Actor<S> {
         match ask {
             Ask::Take(taking) => self.pending.push_back(Rider::Take(taking)),
             Ask::Give(giving) => self.pending.push_back(Rider::Give(giving)),
+            Ask::Wait(taking, deadline) => self.to_wait.push_back((taking, deadline)),
             Ask::Together(takings) => self.pending.extend(takings.into_iter().map(Rider::Take)),
             Ask::Again(key) => self.again(&key),
             Ask::Leave(key, ticket) => self.leave(&key, &ticket),

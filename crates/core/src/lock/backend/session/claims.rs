@@ -9,6 +9,7 @@ use std::{
     hash::Hash,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+use tokio::sync::OwnedSemaphorePermit;
 
 #[derive(Debug)]
 pub(super) struct Claims<K>(Arc<Mutex<HashMap<K, Present>>>);
@@ -19,6 +20,8 @@ pub(super) struct Claim<K: Eq + Hash> {
     claims: Claims<K>,
     key: K,
     mode: Mode,
+    /// To wait at the server, or to hold what was waited for there.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl<K: Clone + Eq + Hash> Claims<K> {
@@ -34,6 +37,7 @@ impl<K: Clone + Eq + Hash> Claims<K> {
             claims: self.clone(),
             key: key.clone(),
             mode,
+            place: None,
         })
     }
 }
@@ -45,6 +49,12 @@ impl<K: Eq + Hash> Claims<K> {
 }
 
 impl<K: Eq + Hash> Claim<K> {
+    /// The same with a place at the server, which is free again when this is.
+    pub(super) fn with_place(mut self, place: OwnedSemaphorePermit) -> Self {
+        self.place = Some(place);
+        self
+    }
+
     pub(super) const fn mode(&self) -> Mode {
         self.mode
     }

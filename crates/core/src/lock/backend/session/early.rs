@@ -44,9 +44,9 @@ impl<K: Hash + Eq> Early<K> {
     }
 
     fn leave(&mut self, ticket: &Ticket) {
-        let is_it = |ask: &Ask<K>| matches!(ask, Ask::Take(taking) if taking.ticket.is(ticket));
+        let is_it = |ask: &Ask<K>| matches!(ask, Ask::Take(taking) | Ask::Wait(taking, _) if taking.ticket.is(ticket));
         if let Some(at) = self.kept.iter().position(is_it)
-            && let Ask::Take(taking) = self.kept.swap_remove(at)
+            && let Ask::Take(taking) | Ask::Wait(taking, _) = self.kept.swap_remove(at)
         {
             self.cell.unload();
             refuse(taking, &late());
@@ -65,7 +65,7 @@ impl<K: Hash + Eq> Early<K> {
         }
         for ask in self.kept {
             match ask {
-                Ask::Take(taking) => refuse(taking, error),
+                Ask::Take(taking) | Ask::Wait(taking, _) => refuse(taking, error),
                 Ask::Together(takings) => {
                     for taking in takings {
                         refuse(taking, error);

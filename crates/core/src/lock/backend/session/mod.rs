@@ -10,6 +10,7 @@
 //!   another is opened; nothing ever waits at the server on a session that holds something.
 //! * **Waiting.** Whoever is refused and may wait stays with the session, which tries again for all
 //!   of them in one round trip: when the server says that somebody let go, and now and then anyway.
+//!   Where a session can [wait at the server](Session::wait), a few do, each for one who was refused.
 //! * **Taking turns.** Whoever gave back what others wait for lets them go first.
 //! * **A session does not exclude itself**, so the pool does: by key, not by name, and across all
 //!   its sessions. Two names that fall on one key exclude each other.
@@ -21,6 +22,7 @@
 
 mod actor;
 mod asking;
+mod at_server;
 mod claims;
 mod early;
 mod hold;
@@ -28,13 +30,14 @@ mod link;
 mod pool;
 mod rests;
 mod riders;
+mod taking;
 mod waiters;
 
 pub use hold::SessionHold;
 pub use pool::Pool;
 
 use super::Pace;
-use crate::lock::{LockId, Mode, Result, Token};
+use crate::lock::{Error, ErrorKind, LockId, Mode, Result, Token};
 use std::{fmt, hash::Hash, time::Duration};
 
 /// Opens sessions; the pool decides when.
@@ -48,6 +51,11 @@ pub trait Open: fmt::Debug + Send + Sync + 'static {
 
     /// What the server locks on for `id`. Locks whose keys are equal exclude each other.
     fn key(&self, id: &LockId) -> KeyOf<Self>;
+
+    /// Whether a session can [wait at the server](Session::wait) for a grant in this mode.
+    fn waits_for(&self, _mode: Mode) -> bool {
+        false
+    }
 
     /// How many grants and requests this process may have at the server, as far as is known by now.
     fn quota(&self) -> usize {
@@ -91,6 +99,32 @@ pub trait Session: fmt::Debug + Send + 'static {
     /// # Cancel safety
     /// Dropped and called again between any two exchanges.
     fn news(&mut self) -> impl Future<Output = Result<Self::Key>> + Send;
+
+    /// Waits at the server for one grant, for `at_most` so long; `None` if it was over before. Asked
+    /// of a session that holds nothing, and only where [`Open::waits_for`] says so.
+    ///
+    /// # Errors
+    /// Leaves open whether it was granted; [`Session::stop`] settles that.
+    ///
+    /// # Cancel safety
+    /// Dropped half way, [`Session::stop`] comes before anything else.
+    fn wait(
+        &mut self,
+        _take: &Take<Self::Key>,
+        _at_most: Duration,
+    ) -> impl Future<Output = Result<Option<Taken<Self::Key>>>> + Send {
+        std::future::ready(Ok(None))
+    }
+
+    /// After a wait that failed or was dropped half way: makes sure that nothing is waited for and
+    /// nothing is held.
+    ///
+    /// # Errors
+    /// Ends the session, which has the same effect.
+    fn stop(&mut self, _take: &Take<Self::Key>) -> impl Future<Output = Result<()>> + Send {
+        let message = "this session cannot stop waiting";
+        std::future::ready(Err(Error::new(ErrorKind::Unsupported, message)))
+    }
 }
 
 /// What rides in one round trip.
@@ -191,6 +225,12 @@ pub struct Options {
     /// after the longest; the rest is for what this process itself is in the way of, and for
     /// upgrades. Default: 50 to 150 ms.
     pub pace: Pace,
+    /// How many sessions may wait at the server, or hold what they waited for. Whoever finds none
+    /// free is tried for again at the pace. Default: 4.
+    pub places: usize,
+    /// How long a session waits at the server before it asks anew, which bounds how long a server
+    /// can keep a place in its line for a process that is gone without a trace. Default: 10 s.
+    pub wait_at_most: Duration,
 }
 
 impl Options {
@@ -218,6 +258,8 @@ impl Default for Options {
                 least: Duration::from_millis(50),
                 most: Duration::from_millis(150),
             },
+            places: 4,
+            wait_at_most: Duration::from_secs(10),
         }
     }
 }

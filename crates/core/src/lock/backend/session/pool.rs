@@ -2,10 +2,11 @@
 
 use super::{
     KeyOf, Open, Options, SessionHold, Take, actor,
-    asking::{Answered, Asked, asking},
+    asking::{Answered, Asked},
     claims::{Claim, Claims},
     link::{Granted, Link},
     rests::Rests,
+    taking::Asker,
 };
 use crate::lock::{
     Error, ErrorKind, LockId, Request, Result,
@@ -16,6 +17,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// Many locks on few connections. Cheap to clone.
@@ -23,12 +25,15 @@ use tokio_util::sync::CancellationToken;
 pub struct Pool<O: Open>(Arc<Inner<O>>);
 
 #[derive(Debug)]
-struct Inner<O: Open> {
-    open: Arc<O>,
-    options: Options,
-    claims: Claims<KeyOf<O>>,
+pub(super) struct Inner<O: Open> {
+    pub(super) open: Arc<O>,
+    pub(super) options: Options,
+    pub(super) claims: Claims<KeyOf<O>>,
     rests: Arc<Rests<KeyOf<O>>>,
     sessions: Mutex<Vec<Link<KeyOf<O>>>>,
+    /// Those that wait at the server.
+    pub(super) waiting: Mutex<Vec<Link<KeyOf<O>>>>,
+    pub(super) places: Arc<Semaphore>,
     hints: Hints,
 }
 
@@ -47,6 +52,8 @@ impl<O: Open> Pool<O> {
             claims: Claims::default(),
             rests: Arc::default(),
             sessions: Mutex::default(),
+            waiting: Mutex::default(),
+            places: Arc::new(Semaphore::new(options.places)),
             hints: Hints::new(),
         }))
     }
@@ -66,7 +73,7 @@ impl<O: Open> Pool<O> {
     /// How many sessions are open or being opened. For tests and diagnosis.
     #[must_use]
     pub fn sessions(&self) -> usize {
-        self.0.live().len()
+        self.0.live()
     }
 
     /// Asks for a lock until granted or until the deadline.
@@ -137,12 +144,16 @@ impl<O: Open> Inner<O> {
         // more, then, on another.
         let mut has_waited = false;
         for _ in 0..2 {
-            let Some(claim) = self.claims.claim(&take.key, take.mode) else {
+            let mut asker = Asker {
+                request,
+                take: &take,
+                left,
+                hints: &mut hints,
+            };
+            let Some((session, answered)) = self.ask(&mut asker).await? else {
                 return Ok(Attempt::Busy { again_in: None });
             };
-            let session = self.session(self.bears(request), 1)?;
-            let asked = asking(&session, take.clone(), Some(claim));
-            match asked.wait(request.deadline, left, &mut hints).await? {
+            match answered {
                 Answered::Granted(token) => {
                     return Ok(Attempt::Granted(self.hold(session, &id, take, token)));
                 }
@@ -241,14 +252,14 @@ impl<O: Open> Inner<O> {
     }
 
     /// For how long the server is to bear the silence of a session this request may live on.
-    fn bears(&self, request: &Request) -> Option<Duration> {
+    pub(super) fn bears(&self, request: &Request) -> Option<Duration> {
         let usual = self.options.server_bears?;
         Some(request.lease.map_or(usual, |wish| wish.min(usual)))
     }
 
     /// A session with room for so many more, or a new one. The room is theirs: whoever comes at
     /// the same moment finds it taken.
-    fn session(&self, bears: Option<Duration>, more: usize) -> Result<Link<KeyOf<O>>> {
+    pub(super) fn session(&self, bears: Option<Duration>, more: usize) -> Result<Link<KeyOf<O>>> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(Link::is_live);
         let load: usize = sessions.iter().map(Link::load).sum();
@@ -260,21 +271,27 @@ impl<O: Open> Inner<O> {
             session.reserve(more);
             return Ok(session.clone());
         }
-        let options = self.options.bearing(bears);
-        let (session, run) = actor::start(self.open.clone(), options, self.rests.clone());
-        session.reserve(more);
+        let session = self.start(bears, more);
         sessions.push(session.clone());
-        keeper::spawn(run);
         Ok(session)
     }
 
-    fn live(&self) -> Vec<Link<KeyOf<O>>> {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions
-            .iter()
-            .filter(|session| session.is_live())
-            .cloned()
-            .collect()
+    /// Opens a session, with room taken for so many.
+    pub(super) fn start(&self, bears: Option<Duration>, load: usize) -> Link<KeyOf<O>> {
+        let options = self.options.bearing(bears);
+        let (session, run) = actor::start(self.open.clone(), options, self.rests.clone());
+        session.reserve(load);
+        keeper::spawn(run);
+        session
+    }
+
+    /// How many sessions live.
+    fn live(&self) -> usize {
+        let live = |sessions: &Mutex<Vec<Link<_>>>| {
+            let sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            sessions.iter().filter(|session| session.is_live()).count()
+        };
+        live(&self.sessions) + live(&self.waiting)
     }
 }
 

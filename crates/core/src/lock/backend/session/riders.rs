@@ -140,7 +140,7 @@ impl<S: Session> Actor<S> {
         true
     }
 
-    fn settle_take(&mut self, taking: Taking<S::Key>, granted: Option<Option<Token>>) {
+    pub(super) fn settle_take(&mut self, taking: Taking<S::Key>, granted: Option<Option<Token>>) {
         let Some(token) = granted else {
             if !taking.take.waits {
                 return self.refuse(taking);
@@ -204,10 +204,15 @@ impl<S: Session> Actor<S> {
         }
     }
 
-    fn answer(&mut self, taking: Taking<S::Key>, answer: Result<Option<Granted<S::Key>>>) {
-        // Before the answer: whoever reads it may ask again at once.
-        drop(taking.claim);
+    pub(super) fn answer(
+        &mut self,
+        taking: Taking<S::Key>,
+        answer: Result<Option<Granted<S::Key>>>,
+    ) {
+        // Before the answer: whoever reads it may ask again at once. And whoever gets the place
+        // finds the session that had it without a load.
         self.refused(&taking.take);
+        drop(taking.claim);
         let _ = taking.reply.send(answer);
     }
 
@@ -242,8 +247,9 @@ impl<S: Session> Actor<S> {
             return;
         };
         if let Some(at) = claims.iter().position(|claim| claim.mode() == give.mode) {
-            claims.swap_remove(at);
+            let claim = claims.swap_remove(at);
             self.cell.unload();
+            drop(claim);
         }
         if claims.is_empty() {
             self.held.remove(&give.key);
