@@ -24,6 +24,10 @@ pub use lockwork_postgres as postgres;
 #[doc(inline)]
 pub use lockwork_redis as redis;
 
+#[cfg(feature = "sqlserver")]
+#[doc(inline)]
+pub use lockwork_sqlserver as sqlserver;
+
 /// Connects to the lock backend that `url` names.
 ///
 /// | URL | locks for | options |
@@ -32,6 +36,7 @@ pub use lockwork_redis as redis;
 /// | `file:DIRECTORY` | processes of this machine | `tenure`, `idle`, `shared`, `any_fs`, `poll` |
 /// | `postgres://USER:PASSWORD@HOST/DATABASE` | all processes that reach the database | `tenure`, `lease`, `quota`, `capacity`, `schema`, `tokens`, `compat`, `mode`, `sslmode`, `sslrootcert`, `sslcert`, `sslkey` |
 /// | `redis://USER:PASSWORD@HOST/DATABASE`, `rediss:`, `redis+cluster:`, `redis+sentinel:` | all processes that reach the server | `tenure`, `lease`, `prefix`, `sslrootcert`, `sslcert`, `sslkey` |
+/// | `sqlserver://USER:PASSWORD@HOST/DATABASE`, `mssql:` | all processes that reach the database | `tenure`, `lease`, `capacity`, `schema`, `principal`, `tokens`, `compat`, `encrypt`, `trust`, `sslname`, `sslrootcert`, `sslcert`, `sslkey` |
 ///
 /// `tenure` is how long a process may pass a lock among its own tasks before the backend hears of
 /// it again: `20ms` unless said otherwise, `0` for never.
@@ -76,6 +81,15 @@ pub fn registry() -> Registry {
             let advice = "locks in Redis need the feature `redis` of lockwork";
             registry.without(scheme, advice)
         });
+    #[cfg(feature = "sqlserver")]
+    let registry = registry.with(sqlserver::DRIVER);
+    #[cfg(not(feature = "sqlserver"))]
+    let registry = ["sqlserver", "mssql"]
+        .into_iter()
+        .fold(registry, |registry, scheme| {
+            let advice = "locks in SQL Server need the feature `sqlserver` of lockwork";
+            registry.without(scheme, advice)
+        });
     NOT_YET.into_iter().fold(registry, |registry, scheme| {
         registry.without(
             scheme,
@@ -85,4 +99,4 @@ pub fn registry() -> Registry {
 }
 
 /// Schemes a user may well try: they get a better sentence than a typing error would.
-const NOT_YET: [&str; 3] = ["sqlserver", "mssql", "azblob"];
+const NOT_YET: [&str; 1] = ["azblob"];

@@ -2,7 +2,7 @@
 
 use crate::{Options, tls};
 use lockwork_core::lock::{
-    Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE,
+    Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE, is_torn,
 };
 use sqlx::postgres::PgConnectOptions;
 use std::{str::FromStr, time::Duration};
@@ -63,7 +63,9 @@ impl FromStr for Mode {
 fn read(url: &Url) -> Result<(Options, Duration, Mode)> {
     let server = server(url)?;
     let mut query = Query::of(url)?;
-    let mode = value(&mut query, "mode", "`session` or `lease`")?.unwrap_or(Mode::Session);
+    let mode = query
+        .value("mode", "`session` or `lease`")?
+        .unwrap_or(Mode::Session);
     let connect = encryption(server, &mut query)?;
     let tenure = query.duration("tenure")?.unwrap_or(DEFAULT_TENURE);
     let mut options = Options::new(connect);
@@ -82,27 +84,19 @@ fn read(url: &Url) -> Result<(Options, Duration, Mode)> {
 
 /// What means nothing to rows with a lease.
 fn of_sessions(mut options: Options, query: &mut Query) -> Result<Options> {
-    if let Some(quota) = value(query, "quota", "a number")? {
+    if let Some(quota) = query.value("quota", "a number")? {
         options = options.quota(quota);
     }
-    if let Some(capacity) = value(query, "capacity", "a number")? {
+    if let Some(capacity) = query.value("capacity", "a number")? {
         options = options.capacity(capacity);
     }
-    if let Some(tokens) = value(query, "tokens", "`true` or `false`")? {
+    if let Some(tokens) = query.value("tokens", "`true` or `false`")? {
         options = options.tokens(tokens);
     }
-    if let Some(compat) = value(query, "compat", "`none` or `medallion`")? {
+    if let Some(compat) = query.value("compat", "`none` or `medallion`")? {
         options = options.compat(compat);
     }
     Ok(options)
-}
-
-/// An option, whose values the error names if it has another.
-fn value<T: FromStr>(query: &mut Query, key: &'static str, values: &str) -> Result<Option<T>> {
-    query.option(key).map_err(|_| {
-        let message = format!("{key} is {values}");
-        Error::new(ErrorKind::Invalid, message).with("option", key)
-    })
 }
 
 /// Where the server is, and as whom to go there.
@@ -114,9 +108,7 @@ fn server(url: &Url) -> Result<PgConnectOptions> {
                        %2F for a /, %3F for a ? and %23 for a #";
         Error::new(ErrorKind::Invalid, message)
     };
-    // The end of a password is an option then, or a database.
-    let rest = [Some(url.path()), url.query()];
-    if url.fragment().is_some() || rest.iter().flatten().any(|part| part.contains('@')) {
+    if is_torn(url) {
         return Err(wrong());
     }
     let mut plain = url.clone();

@@ -2,7 +2,8 @@
 
 use crate::{Compat, Options, options::Deployment};
 use lockwork_core::lock::{
-    Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE, hosts,
+    Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE, hosts, is_torn,
+    unescaped,
 };
 use std::time::Duration;
 use url::Url;
@@ -83,9 +84,7 @@ fn wrong() -> Error {
 }
 
 fn servers(url: &Url) -> Result<Options> {
-    // The end of a password is an option then, or a database.
-    let rest = [Some(url.path()), url.query()];
-    if url.fragment().is_some() || rest.iter().flatten().any(|part| part.contains('@')) {
+    if is_torn(url) {
         return Err(wrong());
     }
     let (_, kind) = url.scheme().split_once('+').unwrap_or_default();
@@ -138,21 +137,8 @@ fn login(options: Options, url: &Url) -> Result<Options> {
     })
 }
 
-/// What the percent signs of a URL stand for.
 fn decoded(text: &str) -> Result<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let mut digit = || char::from(rest.next()?).to_digit(16);
-                let both = digit().zip(digit()).ok_or_else(wrong)?;
-                u8::try_from(both.0 * 16 + both.1).map_err(|_| wrong())?
-            }
-            _ => byte,
-        });
-    }
-    String::from_utf8(bytes).map_err(|_| wrong())
+    unescaped(text).ok_or_else(wrong)
 }
 
 fn encryption(options: Options, query: &mut Query) -> Result<Options> {

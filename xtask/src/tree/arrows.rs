@@ -18,6 +18,7 @@ const TABLE: &[(&str, Allowed)] = &[
     ("lockwork-file", Allowed::Only(&["lockwork-core"])),
     ("lockwork-postgres", Allowed::Only(&["lockwork-core"])),
     ("lockwork-redis", Allowed::Only(&["lockwork-core"])),
+    ("lockwork-sqlserver", Allowed::Only(&["lockwork-core"])),
     (
         "lockwork",
         Allowed::Only(&[
@@ -25,6 +26,7 @@ const TABLE: &[(&str, Allowed)] = &[
             "lockwork-file",
             "lockwork-postgres",
             "lockwork-redis",
+            "lockwork-sqlserver",
         ]),
     ),
     ("lockwork-cli", Allowed::Only(&["lockwork"])),

@@ -68,6 +68,7 @@ mod semaphore;
 mod table;
 mod timed;
 mod token;
+mod urls;
 
 pub use all::All;
 pub use backend::{AnyBackend, AnyHold, Backend, Hold};
@@ -88,8 +89,9 @@ pub use mutex::Mutex;
 pub use name::Name;
 pub use options::LockOptions;
 pub use owner::OwnerId;
-pub use registry::{Connecting, Driver, Query, Registry, hosts};
+pub use registry::{Connecting, Driver, Query, Registry};
 pub use request::{Deadline, Request, Wait};
 pub use rw_lock::RwLock;
 pub use semaphore::Semaphore;
 pub use token::Token;
+pub use urls::{hosts, is_torn, unescaped};

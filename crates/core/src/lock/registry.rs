@@ -151,38 +151,6 @@ fn one_host(text: &str) -> Cow<'_, str> {
     format!("{scheme}://{login}{hosts}{rest}").into()
 }
 
-/// The hosts of a URL and their ports, or the port that is usual; `None` if one has no such form.
-///
-/// ```
-/// use lockwork_core::lock::hosts;
-///
-/// let url = "redis://localhost".parse().unwrap();
-/// assert_eq!(hosts(&url, 6379), Some(vec![("localhost".to_owned(), 6379)]));
-/// ```
-#[must_use]
-pub fn hosts(url: &Url, usual: u16) -> Option<Vec<(String, u16)>> {
-    let host = url.host_str()?;
-    if !host.contains("%2C") {
-        let host = host.trim_start_matches('[').trim_end_matches(']');
-        return Some(vec![(host.to_owned(), url.port().unwrap_or(usual))]);
-    }
-    let escapes = [("%3A", ":"), ("%2C", ","), ("%5B", "["), ("%5D", "]")];
-    let hosts = escapes
-        .into_iter()
-        .fold(host.to_owned(), |host, (from, to)| host.replace(from, to));
-    hosts.split(',').map(|host| one_of(host, usual)).collect()
-}
-
-fn one_of(host: &str, usual: u16) -> Option<(String, u16)> {
-    let (name, port) = match host.rsplit_once(':') {
-        // The colons of an address in brackets are its own.
-        Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()?),
-        _ => (host, usual),
-    };
-    let name = name.trim_start_matches('[').trim_end_matches(']');
-    (!name.is_empty()).then(|| (name.to_owned(), port))
-}
-
 /// The options after the `?` of a URL, taken out one by one; what is left over is an error.
 ///
 /// ```
@@ -256,6 +224,17 @@ impl Query {
             refused.because(error)
         })?;
         Ok(Some((path, inside)))
+    }
+
+    /// As [`Query::option`]; the error names the `values` it may have.
+    ///
+    /// # Errors
+    /// [`Invalid`](ErrorKind::Invalid) if it has another.
+    pub fn value<T: FromStr>(&mut self, key: &'static str, values: &str) -> Result<Option<T>> {
+        self.option(key).map_err(|_| {
+            let message = format!("{key} is {values}");
+            Error::new(ErrorKind::Invalid, message).with("option", key)
+        })
     }
 
     /// Ends the reading.

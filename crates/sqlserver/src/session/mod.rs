@@ -1,0 +1,224 @@
+//! One connection: locks live on it, and it can wait at the server while it holds none.
+
+mod plan;
+
+use crate::{
+    connect::{Link, nothing},
+    errors::{failed, refused},
+    keys::Key,
+    options::Options,
+    statement::{Said, Statement},
+};
+use lockwork_core::lock::{
+    Error, ErrorKind, Result, Token,
+    backend::session::{Answer, Batch, Session, Take, Taken},
+};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    time::Duration,
+};
+
+/// A grant after a wait is 1; some servers say 0.
+pub(crate) const GRANTED: i32 = 0;
+
+/// Not in time.
+const TIMED_OUT: i32 = -1;
+
+/// Of no use; or busy, from servers that say so when asked not to wait.
+const WRONG: i32 = -999;
+
+/// How often to ask again for what was wrong first and then free.
+const TIMES: usize = 3;
+
+/// A server that does not hear when a wait is called off is not asked for longer ones than this.
+const DEAF: Duration = Duration::from_secs(2);
+
+/// What servers differ in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Habits {
+    /// Whether a wait ends when it is called off.
+    pub(crate) hears_attention: bool,
+}
+
+/// A session of the server.
+pub(crate) struct Connection {
+    link: Link,
+    habits: Habits,
+    principal: String,
+    sequence: Option<String>,
+    /// By which the server knows this session.
+    number: Option<i32>,
+    /// The permits we have.
+    slots: HashMap<Key, Vec<i64>>,
+    /// How many permits there were before the last exchange.
+    before: HashMap<Key, usize>,
+    /// Permits that were to be given back by it.
+    given: Vec<(Key, i64)>,
+    /// Upgradeable readers that are writers now.
+    risen: HashSet<Key>,
+    /// Whether a wait was begun whose end nobody has read.
+    waits: bool,
+    /// The server contradicts us: nothing that is held here can be relied on.
+    is_mad: bool,
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(link: Link, options: &Options, habits: Habits) -> Self {
+        Self {
+            link,
+            habits,
+            principal: options.principal.clone(),
+            sequence: options.tokens.then(|| options.sequence()),
+            number: None,
+            slots: HashMap::new(),
+            before: HashMap::new(),
+            given: Vec::new(),
+            risen: HashSet::new(),
+            waits: false,
+            is_mad: false,
+        }
+    }
+
+    fn statement(&self) -> Statement {
+        Statement::new(&self.principal, self.sequence.as_deref())
+    }
+
+    /// Sends, and gets what is said to each thing.
+    async fn send(&mut self, statement: &Statement) -> Result<Vec<Said>> {
+        let row = self
+            .link
+            .row(&statement.text(), &statement.parameters())
+            .await?;
+        let number: i32 = row.try_get(0).map_err(refused)?.ok_or_else(nothing)?;
+        if *self.number.get_or_insert(number) != number {
+            return Err(self.contradiction());
+        }
+        let each = (0..statement.things()).map(|thing| {
+            let code: Option<i32> = row.try_get(1 + 2 * thing).map_err(refused)?;
+            let number = row.try_get(2 + 2 * thing).map_err(refused)?;
+            // Nothing was to be done.
+            let code = code.unwrap_or(GRANTED);
+            Ok(Said { code, number })
+        });
+        each.collect()
+    }
+
+    fn contradiction(&mut self) -> Error {
+        self.is_mad = true;
+        let message = "SQL Server does not hold what was held on this connection: a proxy may be in \
+                       between, connect to the server itself";
+        Error::new(ErrorKind::Unexpected, message)
+    }
+
+    /// Settles what some servers call wrong and others busy, by asking whether it could be had.
+    async fn ask_back(&mut self, takes: Vec<&Take<Key>>, answer: &mut Answer<Key>) -> Result<()> {
+        let mut left = takes;
+        for _ in 0..TIMES {
+            if left.is_empty() {
+                return Ok(());
+            }
+            let mut tests = self.statement();
+            for take in &left {
+                tests.test(take.key.resource(), take.mode);
+            }
+            let free = self.send(&tests).await?;
+            let free = left
+                .into_iter()
+                .zip(free)
+                .filter(|(_, said)| said.code == 1);
+            let free: Vec<_> = free.map(|(take, _)| take).collect();
+            let mut again = self.statement();
+            for take in &free {
+                again.take(take.key.resource(), take.mode);
+            }
+            if free.is_empty() {
+                return Ok(());
+            }
+            let said = self.send(&again).await?;
+            left = self.read_takes(free.into_iter().zip(said), answer)?;
+        }
+        Err(failed(WRONG))
+    }
+
+    async fn wait_for(
+        &mut self,
+        take: &Take<Key>,
+        at_most: Duration,
+    ) -> Result<Option<Taken<Key>>> {
+        let at_most = match self.habits.hears_attention {
+            true => at_most,
+            false => at_most.min(DEAF),
+        };
+        let milliseconds = i32::try_from(at_most.as_millis()).unwrap_or(i32::MAX);
+        let mut statement = self.statement();
+        // Not less than was asked for: who comes back too early asks again for nothing.
+        statement.take_within(take.key.resource(), take.mode, i64::from(milliseconds) + 1);
+        let said = self.send(&statement).await?;
+        let said = said.first().ok_or_else(nothing)?;
+        match said.code {
+            GRANTED.. => Ok(Some(Taken {
+                key: take.key.clone(),
+                token: token(said.number),
+            })),
+            TIMED_OUT => Ok(None),
+            code => Err(failed(code)),
+        }
+    }
+}
+
+fn token(number: Option<i64>) -> Option<Token> {
+    u64::try_from(number?).ok().and_then(Token::from_server)
+}
+
+impl Session for Connection {
+    type Key = Key;
+
+    async fn exchange(&mut self, batch: &Batch<Key>) -> Result<Answer<Key>> {
+        let statement = self.plan(batch);
+        let said = self.send(&statement).await?;
+        let mut answer = Answer::granting(Vec::new());
+        let unclear = self.read(batch, said, &mut answer)?;
+        self.ask_back(unclear, &mut answer).await?;
+        Ok(answer)
+    }
+
+    async fn clean_up(&mut self, batch: &Batch<Key>) -> Result<()> {
+        if self.is_mad {
+            return Err(self.contradiction());
+        }
+        let statement = self.plan_clean_up(batch)?;
+        self.send(&statement).await.map(drop)
+    }
+
+    async fn news(&mut self) -> Result<Key> {
+        self.link.closed().await;
+        let message = "SQL Server ended the connection";
+        Err(Error::new(ErrorKind::Unavailable, message))
+    }
+
+    async fn wait(&mut self, take: &Take<Key>, at_most: Duration) -> Result<Option<Taken<Key>>> {
+        self.waits = true;
+        let waited = self.wait_for(take, at_most).await;
+        self.waits = false;
+        waited
+    }
+
+    async fn stop(&mut self, take: &Take<Key>) -> Result<()> {
+        if self.waits {
+            self.link.cancel().await?;
+            self.waits = false;
+        }
+        let mut statement = self.statement();
+        statement.drop_all(take.key.resource());
+        self.send(&statement).await.map(drop)
+    }
+}
