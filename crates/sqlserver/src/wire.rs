@@ -39,12 +39,10 @@ impl Wire {
         Ok(Self(Arc::new(stream)))
     }
 
-    /// Returns when the other side has closed the connection. What it says unasked is left to be
-    /// read: the next answer will tell what that was.
+    /// Returns when the other side closes the connection while nothing is asked. It does not speak
+    /// unasked but to say that this is the end: by an error of the server, or an alert of TLS.
     pub(crate) async fn closed(&self) {
-        if let Ok(1..) = self.0.peek(&mut [0]).await {
-            std::future::pending().await
-        }
+        let _ = self.0.peek(&mut [0]).await;
     }
 }
 
