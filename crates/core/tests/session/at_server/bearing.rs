@@ -21,6 +21,7 @@ async fn a_grant_after_a_wait_that_was_longer_than_the_server_bears_is_believed(
         db.rival_leaves();
         let a = granted(waiter).await;
         assert_eq!(db.waited(), waits(&[(2, A)]), "the first wait");
+        assert_eq!(db.closed().get(), 0, "on the session that waited");
         let until = a.valid_until().unwrap();
         assert!(!until.has_passed());
         assert!(until <= Instant::now() + ms(300));

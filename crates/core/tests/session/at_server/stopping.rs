@@ -2,13 +2,13 @@
 
 use super::{A, B, granted, in_line, lined_up, lined_up_until, lining, waits};
 use crate::{
-    LATE,
+    Asked, LATE,
     common::{
-        beside,
+        alone, beside,
         db::{Stop, Wait},
-        eventually, ms,
+        eventually, in_the_act, ms, poll_once,
     },
-    on_news_only, take, take_again, waiting, waiting_until,
+    on_news_only, request, take, take_again, waiting, waiting_until,
 };
 use lockwork_core::lock::{Deadline, ErrorKind, Hold, Instant, Mode, backend::session::Options};
 use std::time::Duration;
@@ -96,12 +96,9 @@ async fn a_stop_that_fails_or_never_ends_ends_its_session_and_no_other() {
             let deadline = Instant::now() + ms(100);
             db.next_stop(stop);
             db.next_waits([Wait::Silence]);
-            // Where the end of the session shows: its last try comes after it.
-            let arrived = db.before().arrived();
             let waiter = lined_up_until(&db, &pool, "a", Deadline::At(deadline)).await;
-            db.before().reached(arrived + 2).await;
-            assert_eq!((db.closed().get(), db.line().len()), (1, 0), "{stop:?}");
             assert!(waiter.await.unwrap().unwrap().is_none());
+            assert_eq!((db.closed().get(), db.line().len()), (1, 0), "{stop:?}");
             let late = deadline.elapsed();
             assert!(late <= ms(200) + LATE, "{late:?}");
             assert_eq!(held.lost().get(), None);
@@ -109,6 +106,34 @@ async fn a_stop_that_fails_or_never_ends_ends_its_session_and_no_other() {
             let _next = lined_up(&db, &pool, "a").await;
             assert_eq!(db.waited(), waits(&[(2, A), (3, A)]), "the place is free");
             db.nothing_was_wrong();
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_waiter_that_could_not_be_stopped_is_answered_when_its_connection_is_gone() {
+    alone(ms(5000), async {
+        for stop in [Stop::Fail, Stop::Never] {
+            let (db, pool) = lining(|options| {
+                one_place(options);
+                options.patience = ms(300);
+            });
+            db.rival_takes("mutex:a", Mode::Exclusive);
+            db.next_waits([Wait::Silence]);
+            db.next_stop(stop);
+            db.stops().close();
+            let request = request("a", Mode::Exclusive, within(ms(100)));
+            let mut a: Asked<'_> = Box::pin(pool.acquire(request));
+            eventually("it is to be stopped", || {
+                assert!(poll_once(&mut a).is_pending());
+                db.stops().arrived() == 1
+            })
+            .await;
+            in_the_act(db.stops(), &mut a, |_| {
+                assert_eq!((db.closed().get(), db.line().len()), (1, 0), "{stop:?}");
+            });
+            assert!(a.await.unwrap().is_none());
         }
     })
     .await;
