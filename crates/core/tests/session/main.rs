@@ -8,6 +8,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod at_server;
 mod batching;
 mod bearing;
 mod connecting;

@@ -1,15 +1,17 @@
 //! A database whose locks live on sessions. It grants a session again what that has already, as
 //! databases do, and answers as it is told.
 
+mod line;
 mod state;
 
 use super::events::{Count, Gate};
 use lockwork_core::lock::{
     Error, ErrorKind, LockId, Mode, Result,
-    backend::session::{Answer, Batch, Open, Session, Taken},
+    backend::session::{Answer, Batch, Open, Session, Take, Taken},
 };
 use state::{Held, RIVAL, State, words};
 use std::{
+    collections::HashSet,
     sync::{Arc, Mutex, MutexGuard},
     thread,
     time::Duration,
@@ -39,6 +41,35 @@ pub(crate) enum Step {
     Refuse,
 }
 
+/// What becomes of one wait at the server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wait {
+    Answer,
+    /// Nothing is waited for.
+    Fail,
+    /// Nothing is waited for, and trying again would not help.
+    Deny,
+    /// It is granted, and an error told.
+    FailAfterwards,
+    /// It is granted, and told that trying again would not help.
+    DenyAfterwards,
+    /// Nothing is ever told.
+    Silence,
+    /// When it is granted the keeper thread has no time for so long; then the answer is there.
+    Frozen(Duration),
+    Panic,
+}
+
+/// What becomes of one stop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stop {
+    Succeed,
+    /// Somebody else lets go just before, so that the one who is stopped was granted it.
+    GrantFirst,
+    Fail,
+    Never,
+}
+
 /// What becomes of one cleaning up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CleanUp {
@@ -59,7 +90,7 @@ pub(crate) struct Exchange {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Db(Arc<Inner>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Inner {
     state: Mutex<State>,
     /// Sessions pass here on their way in.
@@ -69,28 +100,16 @@ struct Inner {
     /// and here when all is done and nothing told.
     after: Gate,
     pings: Gate,
+    /// Waits at the server pass here before they stand in line,
+    waits: Gate,
+    /// and here before they are stopped.
+    stops: Gate,
     opened: Count,
     closed: Count,
-    /// Sessions up to this one are broken.
-    broken: watch::Sender<u64>,
+    /// Sessions that are broken.
+    broken: watch::Sender<HashSet<u64>>,
     /// All that sessions were told so far.
     news: watch::Sender<Vec<String>>,
-}
-
-impl Default for Inner {
-    fn default() -> Self {
-        Self {
-            state: Mutex::default(),
-            door: Gate::default(),
-            before: Gate::default(),
-            after: Gate::default(),
-            pings: Gate::default(),
-            opened: Count::default(),
-            closed: Count::default(),
-            broken: watch::Sender::new(0),
-            news: watch::Sender::default(),
-        }
-    }
 }
 
 impl Db {
@@ -141,7 +160,16 @@ impl Db {
     /// Breaks every connection there is.
     pub(crate) fn break_all(&self) {
         let sessions = self.state().sessions;
-        self.0.broken.send_replace(sessions);
+        self.0
+            .broken
+            .send_modify(|broken| broken.extend(1..=sessions));
+    }
+
+    /// Breaks the connection of this session.
+    pub(crate) fn break_one(&self, session: u64) {
+        self.0.broken.send_modify(|broken| {
+            broken.insert(session);
+        });
     }
 
     /// Somebody else takes `key`.
@@ -154,7 +182,7 @@ impl Db {
     }
 
     pub(crate) fn rival_leaves(&self) {
-        self.state().holds.retain(|held| held.session != RIVAL);
+        self.state().forget(RIVAL);
     }
 
     /// Tells every session that somebody let go of `key`.
@@ -205,6 +233,10 @@ impl Db {
 impl Open for Db {
     type Session = DbSession;
 
+    fn waits_for(&self, mode: Mode) -> bool {
+        self.state().line_for.contains(&mode)
+    }
+
     async fn open(&self, bears: Option<Duration>) -> Result<DbSession> {
         self.state().bears.push(bears);
         self.0.door.pass().await;
@@ -223,6 +255,7 @@ impl Open for Db {
             db: self.clone(),
             number,
             taken: None,
+            must_stop: false,
             heard: self.0.news.borrow().len(),
         })
     }
@@ -246,6 +279,8 @@ pub(crate) struct DbSession {
     number: u64,
     /// What the last exchange granted, if it was done at all.
     taken: Option<Vec<String>>,
+    /// Waits, or did not hear what became of that.
+    must_stop: bool,
     /// So much of the news.
     heard: usize,
 }
@@ -255,6 +290,7 @@ impl Session for DbSession {
 
     async fn exchange(&mut self, batch: &Batch<String>) -> Result<Answer<String>> {
         let db = self.db.clone();
+        self.must_not_wait();
         if batch.is_empty() {
             db.0.pings.pass().await;
             return Ok(Answer::granting(Vec::new()));
@@ -312,19 +348,34 @@ impl Session for DbSession {
     }
 
     async fn news(&mut self) -> Result<String> {
-        let mut broken = self.db.0.broken.subscribe();
+        self.must_not_wait();
         let mut news = self.db.0.news.subscribe();
         tokio::select! {
             biased;
-            _ = broken.wait_for(|upto| *upto >= self.number) => {
-                let message = "the connection was broken";
-                Err(Error::new(ErrorKind::Unavailable, message))
-            }
+            error = self.breaks() => Err(error),
             Ok(news) = news.wait_for(|news| news.len() > self.heard) => {
                 self.heard += 1;
                 Ok(news[self.heard - 1].clone())
             }
         }
+    }
+
+    async fn wait(
+        &mut self,
+        take: &Take<String>,
+        at_most: Duration,
+    ) -> Result<Option<Taken<String>>> {
+        self.must_not_wait();
+        self.must_stop = true;
+        let ended = self.wait_in_line(take, at_most).await?;
+        self.must_stop = false;
+        Ok(ended)
+    }
+
+    async fn stop(&mut self, take: &Take<String>) -> Result<()> {
+        self.stop_in_line(take).await?;
+        self.must_stop = false;
+        Ok(())
     }
 }
 
@@ -332,8 +383,9 @@ impl Drop for DbSession {
     fn drop(&mut self) {
         let number = self.number;
         if let Ok(mut state) = self.db.0.state.lock() {
-            state.holds.retain(|held| held.session != number);
+            state.line.retain(|waits| waits.held.session != number);
             state.waiting.retain(|waits| waits.session != number);
+            state.forget(number);
         }
         self.db.0.closed.add();
     }

@@ -1,6 +1,6 @@
 //! What such a database knows.
 
-use super::{CleanUp, Exchange, Step};
+use super::{CleanUp, Exchange, Step, Stop, Wait, line::Waits};
 use lockwork_core::lock::{
     Mode, Token,
     backend::{
@@ -29,6 +29,16 @@ pub(super) struct State {
     pub(super) tokens: u64,
     pub(super) script: VecDeque<Step>,
     pub(super) clean_ups: VecDeque<CleanUp>,
+    /// The modes for which sessions can wait at the server,
+    pub(super) line_for: Vec<Mode>,
+    /// who does, in order,
+    pub(super) line: Vec<Waits>,
+    /// what becomes of the next ones, and of those that are stopped,
+    pub(super) waits: VecDeque<Wait>,
+    pub(super) stops: VecDeque<Stop>,
+    /// and every wait so far, and how many there were at most at once.
+    pub(super) waited: Vec<(u64, String)>,
+    pub(super) longest_line: usize,
     pub(super) exchanges: Vec<Exchange>,
     pub(super) wrongs: Vec<String>,
 }
@@ -40,9 +50,14 @@ pub(super) struct Held {
     pub(super) mode: Mode,
 }
 
+impl Held {
+    pub(super) fn words(&self) -> String {
+        format!("{} {}", self.mode.as_str(), self.key)
+    }
+}
+
 pub(super) fn words(held: &[Held]) -> Vec<String> {
-    let words = |held: &Held| format!("{} {}", held.mode.as_str(), held.key);
-    let mut held: Vec<_> = held.iter().map(words).collect();
+    let mut held: Vec<_> = held.iter().map(Held::words).collect();
     held.sort_unstable();
     held
 }
@@ -124,17 +139,22 @@ impl State {
                     mode: take.mode,
                 });
             }
-            let token = take.mode.has_token().then(|| {
-                self.tokens += 1;
-                Token::from_server(self.tokens)
-            });
-            taken.push(Taken {
-                key: take.key.clone(),
-                token: token.flatten(),
-            });
-            self.look_at(&take.key);
+            taken.push(self.taken(&take.key, take.mode));
         }
         (taken, contended)
+    }
+
+    /// One who was let in.
+    pub(super) fn taken(&mut self, key: &str, mode: Mode) -> Taken<String> {
+        let token = mode.has_token().then(|| {
+            self.tokens += 1;
+            Token::from_server(self.tokens)
+        });
+        self.look_at(key);
+        Taken {
+            key: key.to_owned(),
+            token: token.flatten(),
+        }
     }
 
     fn waits_no_more(&mut self, session: u64, take: &Take<String>) {
@@ -180,16 +200,24 @@ impl State {
         if let Some(at) = self.find(session, key, mode) {
             self.holds.swap_remove(at);
         }
+        self.hand_over();
+    }
+
+    /// All that this session holds is free.
+    pub(super) fn forget(&mut self, session: u64) {
+        self.holds.retain(|held| held.session != session);
+        self.hand_over();
     }
 
     fn change(&mut self, session: u64, key: &str, from: Mode, to: Mode) {
         if let Some(at) = self.find(session, key, from) {
             self.holds[at].mode = to;
         }
+        self.hand_over();
     }
 
     /// Whether those who hold `key` go together, whatever session they are on.
-    fn look_at(&mut self, key: &str) {
+    pub(super) fn look_at(&mut self, key: &str) {
         let mut present = Present::default();
         for held in self.holds.iter().filter(|held| held.key == key) {
             if !present.admits(held.mode) {

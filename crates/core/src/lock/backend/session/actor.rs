@@ -3,7 +3,7 @@
 use super::{
     KeyOf, Open, Options, Session, Take,
     claims::Claim,
-    early::Early,
+    early::{Early, answer},
     link::SessionCell,
     rests::Rests,
     riders::{Giving, Rider, Riders, Taking, Ticket},
@@ -71,6 +71,7 @@ pub(super) fn start<O: Open>(
                     rests,
                     pending: VecDeque::new(),
                     to_wait: VecDeque::new(),
+                    denied: None,
                     leaves: Vec::new(),
                     waiters: Waiters::default(),
                     held: HashMap::new(),
@@ -105,6 +106,8 @@ pub(super) struct Actor<S: Session> {
     pub(super) pending: VecDeque<Rider<S::Key>>,
     /// To be waited for at the server.
     pub(super) to_wait: VecDeque<(Taking<S::Key>, Deadline)>,
+    /// To be told so when the connection is gone.
+    pub(super) denied: Option<(Taking<S::Key>, Error)>,
     /// Refused, and known to nobody any more but the server.
     pub(super) leaves: Vec<Take<S::Key>>,
     pub(super) waiters: Waiters<S::Key>,
@@ -172,7 +175,10 @@ impl<S: Session> Actor<S> {
             }
             if let Some((taking, deadline)) = self.to_wait.pop_front() {
                 match self.wait_at_server(taking, deadline).await {
-                    Ok(()) => continue,
+                    Ok(()) => {
+                        self.idle_since = Instant::now();
+                        continue;
+                    }
                     Err(end) => break Some(end),
                 }
             }
@@ -319,5 +325,10 @@ impl<S: Session> Actor<S> {
             }
         }
         // The claims go, and with every ask its answer: askers try elsewhere.
+        let denied = self.denied.take();
+        drop(self);
+        if let Some((taking, error)) = denied {
+            answer(taking, Err(error));
+        }
     }
 }

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 pub(super) struct Asked<K: Eq + Hash> {
     session: Link<K>,
     key: K,
+    /// May leave before it is answered.
     waits: bool,
     ticket: Ticket,
     answer: oneshot::Receiver<Result<Option<Granted<K>>>>,
@@ -32,17 +33,6 @@ pub(super) enum Answered {
         /// It had answered once, and the request waited.
         waited: bool,
     },
-}
-
-/// Asks `session` for one.
-pub(super) fn asking<K: Eq + Hash + Clone + Send + Sync>(
-    session: &Link<K>,
-    take: Take<K>,
-    claim: Option<Claim<K>>,
-) -> Asked<K> {
-    let (taking, asked) = Asked::new(session, take, claim);
-    session.ask(Ask::Take(taking));
-    asked
 }
 
 impl<K: Eq + Hash + Clone + Send + Sync> Asked<K> {
@@ -67,6 +57,12 @@ impl<K: Eq + Hash + Clone + Send + Sync> Asked<K> {
             ticket: asked.ticket.clone(),
         };
         (taking, asked)
+    }
+
+    /// The same for one who has time to wait, whether or not the session is to keep it.
+    pub(super) const fn of_one_who_waits(mut self, waits: bool) -> Self {
+        self.waits = waits;
+        self
     }
 
     /// The answer; `None` if the session ended before it answered, and took what it may have

@@ -7,10 +7,14 @@ use super::{
 };
 use crate::lock::{Deadline, Error, ErrorKind, Instant, Loss, Result};
 use std::{pin::pin, time::Duration};
+use tokio::time::MissedTickBehavior;
 
-/// So often a session that waits looks at the clock. What it hears then was said after that look: a
-/// process that was frozen meanwhile must not take an old grant for a new one.
+/// So often at least a session that waits looks at the clock: a process that was frozen meanwhile
+/// must not take an old grant for a new one.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// And not more often than so.
+const SHORTEST: Duration = Duration::from_millis(1);
 
 /// What became of one wait.
 enum Waited<K> {
@@ -29,7 +33,6 @@ impl<S: Session> Actor<S> {
     ) -> Result<(), (Loss, Error)> {
         taking.ticket.keep();
         loop {
-            self.idle_since = Instant::now();
             let longest = self.options.wait_at_most;
             let at_most = deadline.remaining().map_or(longest, |it| it.min(longest));
             match self.wait_once(&mut taking, at_most).await {
@@ -43,7 +46,9 @@ impl<S: Session> Actor<S> {
                     if self.cell.valid_until().is_some_and(Instant::has_passed) {
                         let message = "the server's answer was too old when it was read";
                         let error = Error::new(ErrorKind::Unavailable, message);
-                        return Err(self.end_waiting(taking, deadline, Loss::Expired, error));
+                        // Dropped with the connection, and what the server may have granted on it.
+                        self.to_wait.push_front((taking, deadline));
+                        return Err((Loss::Expired, error));
                     }
                     if let Some(taken) = taken {
                         self.settle_take(taking, Some(taken.token));
@@ -63,6 +68,7 @@ impl<S: Session> Actor<S> {
         taking: &mut Taking<S::Key>,
         at_most: Duration,
     ) -> Waited<S::Key> {
+        let look = LOOK.min(self.options.ping_every / 2);
         let Self { session, asks, .. } = self;
         let Taking {
             take,
@@ -70,13 +76,18 @@ impl<S: Session> Actor<S> {
             ticket,
             ..
         } = taking;
-        let give_up_at = Instant::now() + at_most + self.options.patience;
+        let began_at = Instant::now();
+        let give_up_at = began_at + at_most + self.options.patience;
+        // What was there at one look is heard before the next.
+        let (mut heard_since, mut looked_at) = (began_at, began_at);
+        let mut looks = tokio::time::interval(look.max(SHORTEST));
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        looks.reset();
         let mut waiting = pin!(session.wait(take, at_most));
         loop {
-            let looked_at = Instant::now();
             tokio::select! {
                 biased;
-                ended = &mut waiting => return Waited::Ended(looked_at, ended),
+                ended = &mut waiting => return Waited::Ended(heard_since, ended),
                 ask = asks.recv() => match ask {
                     None => return Waited::Left,
                     Some(Ask::Leave(_, left)) if left.is(ticket) => return Waited::Left,
@@ -84,7 +95,8 @@ impl<S: Session> Actor<S> {
                     Some(_) => {}
                 },
                 () = reply.closed() => return Waited::Left,
-                () = tokio::time::sleep(LOOK) => {
+                _ = looks.tick() => {
+                    (heard_since, looked_at) = (looked_at, Instant::now());
                     if give_up_at.has_passed() {
                         let message = "the server did not answer in time";
                         let error = Error::new(ErrorKind::Unavailable, message);
@@ -101,6 +113,11 @@ impl<S: Session> Actor<S> {
         taking: Taking<S::Key>,
         error: Option<Error>,
     ) -> Result<(), (Loss, Error)> {
+        if let Some(error) = &error {
+            tracing::debug!(%error, "a wait at the server failed");
+        }
+        // Who can be helped by trying again is: that is what it waits for.
+        let denied = error.filter(|error| !error.is_transient());
         let sent_at = Instant::now();
         let stopping = self.session.stop(&taking.take);
         let stopped = tokio::time::timeout(self.options.patience, stopping).await;
@@ -108,32 +125,16 @@ impl<S: Session> Actor<S> {
             Ok(Ok(())) => {
                 self.asked_at = sent_at;
                 self.cell.heard_of(sent_at, self.options.server_bears);
-                self.answer(taking, error.map_or(Ok(None), Err));
+                self.answer(taking, denied.map_or(Ok(None), Err));
                 return Ok(());
             }
             Ok(Err(why)) => why,
             Err(_) => Error::new(ErrorKind::Unavailable, "the server did not stop in time"),
         };
-        match error.filter(|error| !error.is_transient()) {
-            Some(error) => {
-                self.cell.end(Loss::Disconnected);
-                self.fail_takes(vec![taking], &error);
-                Err((Loss::Disconnected, why))
-            }
-            None => Err(self.end_waiting(taking, Deadline::Now, Loss::Disconnected, why)),
+        match denied {
+            Some(error) => self.denied = Some((taking, error)),
+            None => self.to_wait.push_front((taking, Deadline::Now)),
         }
-    }
-
-    /// The session ends. Whoever waited hears of it when the connection is gone, and what the
-    /// server may have granted on it.
-    fn end_waiting(
-        &mut self,
-        taking: Taking<S::Key>,
-        deadline: Deadline,
-        loss: Loss,
-        error: Error,
-    ) -> (Loss, Error) {
-        self.to_wait.push_front((taking, deadline));
-        (loss, error)
+        Err((Loss::Disconnected, why))
     }
 }

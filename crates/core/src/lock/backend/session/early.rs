@@ -4,11 +4,11 @@
 //! that there is no connection yet; that is not to say that somebody else has the lock.
 
 use super::{
-    actor::{Ask, late},
+    actor::{Ask, Granted, late},
     link::SessionCell,
     riders::{Taking, Ticket},
 };
-use crate::lock::Error;
+use crate::lock::{Error, Result};
 use std::{hash::Hash, pin::pin, sync::Arc};
 use tokio::sync::mpsc;
 
@@ -45,11 +45,14 @@ impl<K: Hash + Eq> Early<K> {
 
     fn leave(&mut self, ticket: &Ticket) {
         let is_it = |ask: &Ask<K>| matches!(ask, Ask::Take(taking) | Ask::Wait(taking, _) if taking.ticket.is(ticket));
-        if let Some(at) = self.kept.iter().position(is_it)
-            && let Ask::Take(taking) | Ask::Wait(taking, _) = self.kept.swap_remove(at)
-        {
+        if let Some(at) = self.kept.iter().position(is_it) {
             self.cell.unload();
-            refuse(taking, &late());
+            match self.kept.swap_remove(at) {
+                Ask::Take(taking) => answer(taking, Err(late())),
+                // Another session has asked for it: somebody else has the lock.
+                Ask::Wait(taking, _) => answer(taking, Ok(None)),
+                _ => {}
+            }
         }
     }
 
@@ -65,10 +68,10 @@ impl<K: Hash + Eq> Early<K> {
         }
         for ask in self.kept {
             match ask {
-                Ask::Take(taking) | Ask::Wait(taking, _) => refuse(taking, error),
+                Ask::Take(taking) | Ask::Wait(taking, _) => answer(taking, Err(error.clone())),
                 Ask::Together(takings) => {
                     for taking in takings {
-                        refuse(taking, error);
+                        answer(taking, Err(error.clone()));
                     }
                 }
                 Ask::Give(_) | Ask::Again(_) | Ask::Leave(..) => {}
@@ -77,8 +80,9 @@ impl<K: Hash + Eq> Early<K> {
     }
 }
 
-fn refuse<K: Hash + Eq>(taking: Taking<K>, error: &Error) {
+/// Answers one on whose session nothing is any more.
+pub(super) fn answer<K: Hash + Eq>(taking: Taking<K>, answer: Result<Option<Granted<K>>>) {
     // Before the answer: whoever reads it may ask again at once.
     drop(taking.claim);
-    let _ = taking.reply.send(Err(error.clone()));
+    let _ = taking.reply.send(answer);
 }

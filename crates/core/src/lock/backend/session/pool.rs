@@ -14,7 +14,8 @@ use crate::lock::{
     clock,
 };
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    hash::Hash,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 use tokio::sync::Semaphore;
@@ -30,9 +31,7 @@ pub(super) struct Inner<O: Open> {
     pub(super) options: Options,
     pub(super) claims: Claims<KeyOf<O>>,
     rests: Arc<Rests<KeyOf<O>>>,
-    sessions: Mutex<Vec<Link<KeyOf<O>>>>,
-    /// Those that wait at the server.
-    pub(super) waiting: Mutex<Vec<Link<KeyOf<O>>>>,
+    sessions: Mutex<Sessions<KeyOf<O>>>,
     pub(super) places: Arc<Semaphore>,
     hints: Hints,
 }
@@ -43,6 +42,21 @@ type HoldOf<O> = SessionHold<KeyOf<O>>;
 /// Takes, each with its place.
 type Claimed<O> = Vec<(Take<KeyOf<O>>, Claim<KeyOf<O>>)>;
 
+/// The sessions of a pool.
+#[derive(Debug)]
+pub(super) struct Sessions<K: Eq + Hash> {
+    /// They try for many, and never wait at the server.
+    trying: Vec<Link<K>>,
+    /// They wait at the server, each for one, or hold what they waited for.
+    pub(super) waiting: Vec<Link<K>>,
+}
+
+impl<K: Eq + Hash> Sessions<K> {
+    fn all(&self) -> impl Iterator<Item = &Link<K>> {
+        self.trying.iter().chain(&self.waiting)
+    }
+}
+
 impl<O: Open> Pool<O> {
     /// Opens nothing yet.
     pub fn new(open: O, options: Options) -> Self {
@@ -51,9 +65,11 @@ impl<O: Open> Pool<O> {
             options,
             claims: Claims::default(),
             rests: Arc::default(),
-            sessions: Mutex::default(),
-            waiting: Mutex::default(),
-            places: Arc::new(Semaphore::new(options.places)),
+            sessions: Mutex::new(Sessions {
+                trying: Vec::new(),
+                waiting: Vec::new(),
+            }),
+            places: Arc::new(Semaphore::new(options.places.min(Semaphore::MAX_PERMITS))),
             hints: Hints::new(),
         }))
     }
@@ -73,7 +89,7 @@ impl<O: Open> Pool<O> {
     /// How many sessions are open or being opened. For tests and diagnosis.
     #[must_use]
     pub fn sessions(&self) -> usize {
-        self.0.live()
+        self.0.sessions().all().count()
     }
 
     /// Asks for a lock until granted or until the deadline.
@@ -158,7 +174,7 @@ impl<O: Open> Inner<O> {
                     return Ok(Attempt::Granted(self.hold(session, &id, take, token)));
                 }
                 Answered::Refused => return Ok(Attempt::Busy { again_in: None }),
-                Answered::Over { waited } => has_waited = waited,
+                Answered::Over { waited } => has_waited |= waited,
             }
         }
         // A server that answers between breaks is there; it is asked again, after a pause.
@@ -260,19 +276,15 @@ impl<O: Open> Inner<O> {
     /// A session with room for so many more, or a new one. The room is theirs: whoever comes at
     /// the same moment finds it taken.
     pub(super) fn session(&self, bears: Option<Duration>, more: usize) -> Result<Link<KeyOf<O>>> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.retain(Link::is_live);
-        let load: usize = sessions.iter().map(Link::load).sum();
-        if load.saturating_add(more) > self.open.quota() {
-            return Err(too_many(self.open.quota()));
-        }
-        let capacity = self.options.capacity;
-        if let Some(session) = sessions.iter().find(|s| s.suits(bears, more, capacity)) {
+        let mut sessions = self.sessions();
+        self.within_quota(&sessions, more)?;
+        let (trying, capacity) = (&mut sessions.trying, self.options.capacity);
+        if let Some(session) = trying.iter().find(|s| s.suits(bears, more, capacity)) {
             session.reserve(more);
             return Ok(session.clone());
         }
         let session = self.start(bears, more);
-        sessions.push(session.clone());
+        trying.push(session.clone());
         Ok(session)
     }
 
@@ -285,13 +297,21 @@ impl<O: Open> Inner<O> {
         session
     }
 
-    /// How many sessions live.
-    fn live(&self) -> usize {
-        let live = |sessions: &Mutex<Vec<Link<_>>>| {
-            let sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
-            sessions.iter().filter(|session| session.is_live()).count()
-        };
-        live(&self.sessions) + live(&self.waiting)
+    /// Those that live.
+    pub(super) fn sessions(&self) -> MutexGuard<'_, Sessions<KeyOf<O>>> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.trying.retain(Link::is_live);
+        sessions.waiting.retain(Link::is_live);
+        sessions
+    }
+
+    /// Whether so many more may be asked for.
+    pub(super) fn within_quota(&self, sessions: &Sessions<KeyOf<O>>, more: usize) -> Result<()> {
+        let load: usize = sessions.all().map(Link::load).sum();
+        match self.open.quota() {
+            quota if load.saturating_add(more) > quota => Err(too_many(quota)),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -3,11 +3,11 @@
 use super::{
     KeyOf, Open, Take,
     actor::{Ask, Link},
-    asking::{Answered, Asked, asking},
+    asking::{Answered, Asked},
     pool::Inner,
 };
 use crate::lock::{Request, Result, backend::Listener};
-use std::{pin::pin, sync::PoisonError};
+use std::{pin::pin, time::Duration};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +20,12 @@ pub(super) struct Asker<'a, O: Open> {
     pub(super) take: &'a Take<KeyOf<O>>,
     pub(super) left: &'a CancellationToken,
     pub(super) hints: &'a mut Listener,
+}
+
+impl<O: Open> Asker<'_, O> {
+    fn is_gone(&self) -> bool {
+        self.left.is_cancelled() || self.request.deadline.has_passed()
+    }
 }
 
 /// Whether there is a place at the server.
@@ -41,7 +47,7 @@ impl<O: Open> Inner<O> {
         let mut once = take.clone();
         once.waits = false;
         match self.ask_one(asker, once, asker.left).await? {
-            Some((_, Answered::Refused)) => {}
+            Some((_, Answered::Refused)) if !asker.is_gone() => {}
             answered => return Ok(answered),
         }
         match self.place(asker).await? {
@@ -64,10 +70,12 @@ impl<O: Open> Inner<O> {
             place = self.places.clone().acquire_owned() => place,
         };
         leaves.cancel();
-        Ok(match (trying.await?, place) {
-            (Some((_, Answered::Refused)), Ok(place)) => Place::Free(place),
-            (answered, _) => Place::NotNeeded(answered),
-        })
+        match (trying.await, place) {
+            (Ok(Some((_, Answered::Refused))), Ok(place)) => Ok(Place::Free(place)),
+            // It left a session that was not open yet, say; there is another for it now.
+            (Err(error), Ok(place)) if error.is_transient() => Ok(Place::Free(place)),
+            (answered, _) => answered.map(Place::NotNeeded),
+        }
     }
 
     /// Waits on a session of its own.
@@ -77,13 +85,13 @@ impl<O: Open> Inner<O> {
         place: OwnedSemaphorePermit,
     ) -> Result<Option<Asking<O>>> {
         let (take, deadline) = (asker.take, asker.request.deadline);
-        if asker.left.is_cancelled() || deadline.has_passed() {
+        if asker.is_gone() {
             return Ok(None);
         }
         let Some(claim) = self.claims.claim(&take.key, take.mode) else {
             return Ok(None);
         };
-        let session = self.one_that_waits();
+        let session = self.one_that_waits(self.bears(asker.request))?;
         let (taking, asked) = Asked::new(&session, take.clone(), Some(claim.with_place(place)));
         session.ask(Ask::Wait(taking, deadline));
         let answered = asked.wait(deadline, asker.left, asker.hints).await?;
@@ -101,22 +109,25 @@ impl<O: Open> Inner<O> {
             return Ok(None);
         };
         let session = self.session(self.bears(asker.request), 1)?;
-        let asked = asking(&session, take, Some(claim));
+        let (taking, asked) = Asked::new(&session, take, Some(claim));
+        session.ask(Ask::Take(taking));
+        let asked = asked.of_one_who_waits(asker.take.waits);
         let deadline = asker.request.deadline;
         let answered = asked.wait(deadline, left, asker.hints).await?;
         Ok(Some((session, answered)))
     }
 
     /// A session that holds nothing, to wait at the server.
-    fn one_that_waits(&self) -> Link<KeyOf<O>> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.retain(Link::is_live);
-        if let Some(session) = waiting.iter().find(|session| session.load() == 0) {
+    fn one_that_waits(&self, bears: Option<Duration>) -> Result<Link<KeyOf<O>>> {
+        let mut sessions = self.sessions();
+        self.within_quota(&sessions, 1)?;
+        let waiting = &mut sessions.waiting;
+        if let Some(session) = waiting.iter().find(|session| session.suits(bears, 1, 1)) {
             session.reserve(1);
-            return session.clone();
+            return Ok(session.clone());
         }
-        let session = self.start(self.options.server_bears, 1);
+        let session = self.start(bears, 1);
         waiting.push(session.clone());
-        session
+        Ok(session)
     }
 }

@@ -111,6 +111,11 @@ impl<S: Session> Actor<S> {
                 _ => None,
             }
         });
+        let left = left.or_else(|| {
+            let is_it = |(taking, _): &(Taking<_>, _)| taking.ticket.is(ticket);
+            let at = self.to_wait.iter().position(is_it)?;
+            self.to_wait.remove(at).map(|(taking, _)| taking)
+        });
         // Who is not found has its answer.
         if let Some(taking) = left {
             self.refuse(taking);
