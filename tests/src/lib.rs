@@ -27,6 +27,7 @@ mod polling;
 mod process;
 pub mod proxy;
 mod run;
+pub mod sqlserver;
 pub mod standin;
 pub mod strangers;
 mod view;

@@ -1,0 +1,305 @@
+//! `sp_getapplock` and `sp_releaseapplock`.
+
+use super::{
+    Session, Stop,
+    procedures::{Given, Parameter, bind, missing},
+};
+use crate::sqlserver::{
+    Server,
+    locks::{Answer, Asked, Key, Mode, Owner, Ticket},
+    sql::{
+        Message,
+        value::{Type, Value},
+    },
+    state::PUBLIC,
+};
+use std::{sync::Arc, time::Duration};
+
+const GRANTED: i32 = 0;
+const GRANTED_AFTER_WAITING: i32 = 1;
+const TIMED_OUT: i32 = -1;
+const DEADLOCK_VICTIM: i32 = -3;
+const INVALID: i32 = -999;
+
+const GET: &str = "sp_getapplock";
+const RELEASE: &str = "sp_releaseapplock";
+
+/// A place in a line that is given up when this is dropped, and the session's word for it.
+struct Waiting {
+    server: Arc<Server>,
+    session: i16,
+    ticket: Option<Ticket>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut state = self.server.state();
+        if let Some(ticket) = &self.ticket {
+            state.locks.leave(ticket);
+        }
+        if let Some(info) = state.sessions.get_mut(&self.session) {
+            info.wait = None;
+        }
+    }
+}
+
+impl Session {
+    /// Others see that it waits until this is dropped.
+    pub(super) fn waits_for(&self, what: &'static str) -> impl Drop + Send + use<> {
+        self.waiting(what, None)
+    }
+
+    fn waiting(&self, what: &'static str, ticket: Option<Ticket>) -> Waiting {
+        if let Some(info) = self.state().sessions.get_mut(&self.id) {
+            info.wait = Some(what);
+        }
+        Waiting {
+            server: self.server.clone(),
+            session: self.id,
+            ticket,
+        }
+    }
+
+    pub(super) async fn get_app_lock(&mut self, given: Vec<Given>) -> Result<i32, Stop> {
+        let parameter = |name, kind, default| Parameter {
+            name,
+            kind,
+            default,
+        };
+        let parameters = [
+            parameter("@Resource", self.resource_type(), None),
+            parameter("@LockMode", Type::VarChar(Some(32)), None),
+            parameter(
+                "@LockOwner",
+                Type::VarChar(Some(32)),
+                Some(Value::text("Transaction")),
+            ),
+            parameter("@LockTimeout", Type::Int, Some(Value::null(Type::Int))),
+            parameter("@DbPrincipal", Type::SYSNAME, Some(Value::text("public"))),
+        ];
+        let values = bind(GET, &parameters, given)?;
+        let [resource, mode, owner, timeout, principal] = &values[..] else {
+            return Ok(INVALID);
+        };
+        let Some(mode) = mode else {
+            return Err(missing(GET, "@LockMode").into());
+        };
+        // That which is not given at all is refused without a word.
+        let Some(resource) = resource else {
+            return Ok(INVALID);
+        };
+        let mode = mode.to_text().and_then(|it| Mode::parse(&it));
+        let owner = text(owner.as_ref()).and_then(|it| self.owner(&it));
+        let (Some(mode), Some(Ok(owner))) = (mode, owner) else {
+            return Ok(INVALID);
+        };
+        let Some(units) = resource.to_units() else {
+            self.raise(invalid(1224, "resource", "xp_userlock").of("xp_userlock"))?;
+            return Ok(INVALID);
+        };
+        let timeout = timeout.as_ref().map(Value::integer).transpose()?.flatten();
+        let timeout = timeout.unwrap_or(self.lock_timeout);
+        if timeout < -1 {
+            self.raise(invalid(1227, "time-out", "xp_userlock").of("xp_userlock"))?;
+            return Ok(INVALID);
+        }
+        let key = match self.key(text(principal.as_ref()).as_deref(), units) {
+            Ok(key) => key,
+            Err(message) => {
+                self.raise(message.of("xp_userlock"))?;
+                return Ok(INVALID);
+            }
+        };
+        self.take(key, owner, mode, timeout).await
+    }
+
+    async fn take(&self, key: Key, owner: Owner, mode: Mode, timeout: i64) -> Result<i32, Stop> {
+        let wait = timeout != 0;
+        let asked = self
+            .state()
+            .locks
+            .ask(key, owner, mode, wait, self.deadlock_priority);
+        let (ticket, woken) = match asked {
+            Asked::Granted => return Ok(GRANTED),
+            Asked::DeadlockVictim => return Ok(DEADLOCK_VICTIM),
+            Asked::Refused if self.is_babelfish() => return Ok(INVALID),
+            Asked::Refused => return Ok(TIMED_OUT),
+            Asked::Waiting(ticket, woken) => (ticket, woken),
+        };
+        let waiting = self.waiting("LCK_M_X", Some(ticket));
+        let answer = match u64::try_from(timeout) {
+            Ok(limit) => {
+                let mut woken = woken;
+                match tokio::time::timeout(Duration::from_millis(limit), &mut woken).await {
+                    Ok(answer) => answer.ok(),
+                    // It may have been granted at this very moment: then it is held.
+                    Err(_) => {
+                        drop(waiting);
+                        return Ok(match woken.try_recv() {
+                            Ok(Answer::Granted) => self.after_waiting(),
+                            Ok(Answer::DeadlockVictim) => DEADLOCK_VICTIM,
+                            Err(_) => TIMED_OUT,
+                        });
+                    }
+                }
+            }
+            Err(_) => woken.await.ok(),
+        };
+        drop(waiting);
+        if self.is_cancelled() {
+            return Err(Stop::Cancelled);
+        }
+        match answer {
+            Some(Answer::Granted) => Ok(self.after_waiting()),
+            Some(Answer::DeadlockVictim) => Ok(DEADLOCK_VICTIM),
+            // Only the end of the session takes the other end away.
+            None => Err(Stop::Over),
+        }
+    }
+
+    fn after_waiting(&self) -> i32 {
+        match self.is_babelfish() {
+            true => GRANTED,
+            false => GRANTED_AFTER_WAITING,
+        }
+    }
+
+    pub(super) fn release_app_lock(&mut self, given: Vec<Given>) -> Result<i32, Stop> {
+        let parameter = |name, kind, default| Parameter {
+            name,
+            kind,
+            default,
+        };
+        let parameters = [
+            parameter("@Resource", self.resource_type(), None),
+            parameter(
+                "@LockOwner",
+                Type::VarChar(Some(32)),
+                Some(Value::text("Transaction")),
+            ),
+            parameter("@DbPrincipal", Type::SYSNAME, Some(Value::text("public"))),
+        ];
+        let values = bind(RELEASE, &parameters, given)?;
+        let [resource, owner, principal] = &values[..] else {
+            return Ok(INVALID);
+        };
+        let Some(resource) = resource else {
+            return Ok(INVALID);
+        };
+        let owner = text(owner.as_ref()).and_then(|it| self.owner(&it));
+        let Some(Ok(owner)) = owner else {
+            return Ok(INVALID);
+        };
+        let Some(units) = resource.to_units() else {
+            self.raise(invalid(1224, "resource", "xp_userlock").of("xp_userlock"))?;
+            return Ok(INVALID);
+        };
+        let principal = text(principal.as_ref());
+        let name = String::from_utf16_lossy(&units);
+        let key = match self.key(principal.as_deref(), units) {
+            Ok(key) => key,
+            Err(message) => {
+                self.raise(message.of("xp_userlock"))?;
+                return Ok(INVALID);
+            }
+        };
+        if self.state().locks.release(&key, owner) {
+            return Ok(GRANTED);
+        }
+        let text = format!(
+            "Cannot release the application lock (Database Principal: '{}', Resource: '{name}') \
+             because it is not currently held.",
+            principal.unwrap_or_default()
+        );
+        self.raise(Message::new(1223, 16, 1, text).of("xp_userlock"))?;
+        Ok(INVALID)
+    }
+
+    /// Longer names are cut to this without a word.
+    fn resource_type(&self) -> Type {
+        match self.is_babelfish() {
+            true => Type::NVarChar(None),
+            false => Type::NVarChar(Some(255)),
+        }
+    }
+
+    /// An owner by its word; an error inside for a transaction where there is none.
+    pub(super) fn owner(&self, word: &str) -> Option<Result<Owner, Message>> {
+        let owner = |transaction| Owner {
+            session: self.id,
+            transaction,
+        };
+        if word.eq_ignore_ascii_case("Session") {
+            return Some(Ok(owner(None)));
+        }
+        if !word.eq_ignore_ascii_case("Transaction") {
+            return None;
+        }
+        Some(match self.transaction_id() {
+            Some(id) => Ok(owner(Some(id))),
+            None => {
+                let text = "The statement or function must be executed in the context of a user \
+                            transaction.";
+                Err(Message::new(3918, 16, 1, text))
+            }
+        })
+    }
+
+    /// What a principal and a name lock; an error if this session is not in that principal.
+    pub(super) fn key(
+        &self,
+        principal: Option<&str>,
+        mut resource: Vec<u16>,
+    ) -> Result<Key, Message> {
+        if self.is_babelfish() {
+            return Ok(Key {
+                database: 0,
+                principal: 0,
+                resource: cut_to_bytes(&resource, 255),
+            });
+        }
+        resource.truncate(255);
+        let principal = principal.unwrap_or_default();
+        let state = self.state();
+        let database = state.database(self.database);
+        let found = database
+            .and_then(|it| it.principal(principal))
+            .map(|it| it.id);
+        let user = self.identity.user;
+        let is_member = |id: i32| {
+            id == PUBLIC
+                || database.is_some_and(|it| it.is_owner(user) || it.roles(user).contains(&id))
+        };
+        let Some(principal) = found.filter(|id| is_member(*id)) else {
+            let text = format!(
+                "The database principal '{principal}' does not exist, or user is not a member."
+            );
+            return Err(Message::new(1202, 16, 1, text));
+        };
+        Ok(Key {
+            database: self.database,
+            principal,
+            resource,
+        })
+    }
+}
+
+fn text(value: Option<&Value>) -> Option<String> {
+    value.and_then(Value::to_text)
+}
+
+/// What is wrong with an argument of an application lock.
+pub(super) fn invalid(number: i32, what: &str, function: &str) -> Message {
+    let text = format!("An invalid application lock {what} was passed to {function}.");
+    Message::new(number, 16, 1, text)
+}
+
+/// The beginning of a text that is not longer than so many bytes of UTF-8.
+fn cut_to_bytes(units: &[u16], limit: usize) -> Vec<u16> {
+    let text = String::from_utf16_lossy(units);
+    let mut end = text.len().min(limit);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].encode_utf16().collect()
+}
