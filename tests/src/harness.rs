@@ -48,6 +48,8 @@ pub enum Promise {
     WriterPreference,
     /// Clients are served in the order in which they began to wait.
     Order,
+    /// The server tells who holds a lock, and one can be broken.
+    KnowsHolders,
     /// The server knows who waits.
     KnowsWaiters,
     /// The server knows the tokens of those who hold a lock.

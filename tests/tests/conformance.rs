@@ -6,7 +6,9 @@ use lockwork::{
 };
 use lockwork_conformance::{
     Site,
-    backends::{file, layered, memory, postgres, postgres_lease, redis, redis_medallion, standin},
+    backends::{
+        file, layered, memory, postgres, postgres_lease, redis, redis_medallion, sqlserver, standin,
+    },
     trials, wakeup_delay,
 };
 use std::time::Duration;
@@ -34,6 +36,10 @@ fn main() -> std::process::ExitCode {
         Site::new("redis-quorum", redis::quorum),
         Site::new("redis-medallion", redis_medallion::start),
         Site::new("valkey", redis::valkey),
+        Site::new("sqlserver", sqlserver::start),
+        Site::new("sqlserver-least", sqlserver::least),
+        Site::new("sqlserver-medallion", sqlserver::medallion),
+        Site::new("sqlserver-babelfish", sqlserver::babelfish),
     ];
     let mut args = libtest_mimic::Arguments::from_args();
     // Most of what a case does is wait.

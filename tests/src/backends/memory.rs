@@ -69,7 +69,10 @@ impl Harness for InMemory {
         self.chaos.is_none()
             || matches!(
                 promise,
-                Promise::WholeNames | Promise::NameSpaces | Promise::KnowsTokens
+                Promise::WholeNames
+                    | Promise::NameSpaces
+                    | Promise::KnowsHolders
+                    | Promise::KnowsTokens
             )
     }
 

@@ -7,4 +7,5 @@ pub mod postgres;
 pub mod postgres_lease;
 pub mod redis;
 pub mod redis_medallion;
+pub mod sqlserver;
 pub mod standin;

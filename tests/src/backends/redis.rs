@@ -258,7 +258,11 @@ impl Harness for Corner {
 
     fn promises(&self, promise: Promise) -> bool {
         // Nobody stands in line at a quorum.
-        self.kind != Kind::Quorum || matches!(promise, Promise::NameSpaces | Promise::WholeNames)
+        self.kind != Kind::Quorum
+            || matches!(
+                promise,
+                Promise::NameSpaces | Promise::WholeNames | Promise::KnowsHolders
+            )
     }
 
     /// Each is several calls to several servers.

@@ -120,7 +120,10 @@ impl Harness for Database {
     }
 
     fn promises(&self, promise: Promise) -> bool {
-        matches!(promise, Promise::WholeNames | Promise::WriterPreference)
+        matches!(
+            promise,
+            Promise::WholeNames | Promise::WriterPreference | Promise::KnowsHolders
+        )
     }
 
     fn takeover(&self) -> Duration {

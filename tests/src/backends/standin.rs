@@ -89,7 +89,10 @@ impl Harness for StandIn {
         // Sessions here are asked and never wait, so the server knows of no order among them.
         let always = matches!(
             promise,
-            Promise::WholeNames | Promise::NameSpaces | Promise::KnowsTokens
+            Promise::WholeNames
+                | Promise::NameSpaces
+                | Promise::KnowsHolders
+                | Promise::KnowsTokens
         );
         always || matches!(self.kind, Kind::Lease)
     }

@@ -7,13 +7,19 @@ use crate::{
 };
 use lockwork::{ErrorKind, Mode};
 
+const KNOWS_HOLDERS: Need = Need::Promise(Promise::KnowsHolders);
+
 pub(super) fn list() -> Vec<Case> {
     vec![
-        case!(holders_are_told_with_mode_and_token),
+        case!(holders_are_told_with_mode_and_token).needs(&[KNOWS_HOLDERS]),
         case!(who_waits_is_told).needs(&[Need::Promise(Promise::KnowsWaiters)]),
-        case!(a_broken_lock_is_lost_and_its_next_token_is_higher),
-        case!(a_lock_nobody_holds_can_be_broken_without_harm),
-        case!(readers_and_permits_are_broken_all_at_once).needs(&[Need::RwLock, Need::Semaphore]),
+        case!(a_broken_lock_is_lost_and_its_next_token_is_higher).needs(&[KNOWS_HOLDERS]),
+        case!(a_lock_nobody_holds_can_be_broken_without_harm).needs(&[KNOWS_HOLDERS]),
+        case!(readers_and_permits_are_broken_all_at_once).needs(&[
+            KNOWS_HOLDERS,
+            Need::RwLock,
+            Need::Semaphore,
+        ]),
         case!(the_doctor_finds_nothing_unsafe_here),
     ]
 }
