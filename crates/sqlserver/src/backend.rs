@@ -103,8 +103,8 @@ impl SqlServer {
         if self.info().capability.has(request.mode) {
             return Ok(request);
         }
-        let message = "semaphores that are shared with .NET live in temporary tables there: leave \
-                       compat away, or use a mutex or a read/write lock";
+        let message = "of what is shared with .NET there are mutexes and read/write locks only: leave \
+                       compat away, or use one of these";
         Err(Error::new(ErrorKind::Unsupported, message).with("mode", request.mode.as_str()))
     }
 }
@@ -117,6 +117,7 @@ impl Backend for SqlServer {
         let mut capability = Capability::all();
         capability.token = settings.tokens;
         if settings.compat == Compat::Medallion {
+            capability.upgradeable = false;
             capability.semaphore = false;
         }
         Info::new("sqlserver", Scope::Cluster, Guarantee::Session, capability)

@@ -16,7 +16,14 @@ pub(crate) async fn end(link: &mut Link, key: &Key, space: Space) -> Result<usiz
     let mut each = held.clone();
     each.dedup();
     for session in &each {
-        match link.run(&format!("KILL {session}")).await {
+        // By then the number may be another's, who came when the holder had gone.
+        let text = format!(
+            "IF EXISTS (SELECT 1 FROM sys.dm_tran_locks WHERE resource_type = 'APPLICATION' \
+             AND resource_database_id = DB_ID() AND request_session_id = {session} \
+             AND CHARINDEX({}, resource_description) > 0) KILL {session}",
+            literal(&key.shown())
+        );
+        match link.run(&text).await {
             Err(error) if error.code() == Some(GONE) => {}
             done => done.map_err(refused)?,
         }
@@ -29,4 +36,9 @@ pub(crate) async fn end(link: &mut Link, key: &Key, space: Space) -> Result<usiz
         tokio::time::sleep(LOOK_AGAIN).await;
     }
     Ok(held.len())
+}
+
+/// As it stands in a statement: `KILL` takes no parameters.
+fn literal(text: &str) -> String {
+    format!("N'{}'", text.replace('\'', "''"))
 }

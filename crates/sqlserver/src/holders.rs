@@ -19,7 +19,9 @@ struct Entry {
     session: i32,
     mode: Mode,
     is_in: bool,
-    client: Option<String>,
+    client: String,
+    /// It is the gate of a read/write lock, and not the lock.
+    is_gate: bool,
 }
 
 pub(crate) async fn look(link: &mut Link, key: &Key, space: Space) -> Result<Holders> {
@@ -27,9 +29,9 @@ pub(crate) async fn look(link: &mut Link, key: &Key, space: Space) -> Result<Hol
         .await?
         .into_iter()
         .partition(|entry| entry.is_in);
-    let holders = holding.into_iter().map(|entry| {
+    let holders = holders(holding).into_iter().map(|entry| {
         let mut holder = Holder::new(owner(entry.session), entry.mode);
-        holder.client = entry.client;
+        holder.client = Some(entry.client);
         holder
     });
     let waiting = waiting
@@ -41,23 +43,36 @@ pub(crate) async fn look(link: &mut Link, key: &Key, space: Space) -> Result<Hol
 /// The sessions that hold the lock, each as often as it does.
 pub(crate) async fn sessions(link: &mut Link, key: &Key, space: Space) -> Result<Vec<i32>> {
     let entries = entries(link, key, space).await?.into_iter();
-    Ok(entries
-        .filter(|entry| entry.is_in)
+    let holding = holders(entries.filter(|entry| entry.is_in).collect());
+    Ok(holding.into_iter().map(|entry| entry.session).collect())
+}
+
+/// A writer has gate and lock, or has the gate only and waits; who has the gate to rise from is an
+/// upgradeable reader until it is the writer.
+fn holders(mut entries: Vec<Entry>) -> Vec<Entry> {
+    let writers: Vec<_> = entries
+        .iter()
+        .filter(|entry| entry.mode == Mode::Write && !entry.is_gate)
         .map(|entry| entry.session)
-        .collect())
+        .collect();
+    let is_holder = |entry: &Entry| {
+        !entry.is_gate || entry.mode == Mode::Upgradeable && !writers.contains(&entry.session)
+    };
+    entries.retain(is_holder);
+    entries
 }
 
 async fn entries(link: &mut Link, key: &Key, space: Space) -> Result<Vec<Entry>> {
     let text = "SELECT CONVERT(int, l.request_session_id), \
           CONVERT(nvarchar(60), l.request_mode), CONVERT(nvarchar(60), l.request_status), \
           CONVERT(nvarchar(128), s.program_name), CONVERT(nvarchar(128), s.host_name), \
-          CONVERT(nvarchar(128), s.login_name) \
+          CONVERT(nvarchar(128), s.login_name), CONVERT(nvarchar(256), l.resource_description) \
         FROM sys.dm_tran_locks l \
           LEFT JOIN sys.dm_exec_sessions s ON s.session_id = l.request_session_id \
         WHERE l.resource_type = 'APPLICATION' AND l.resource_database_id = DB_ID() \
           AND CHARINDEX(@P1, l.resource_description) > 0 \
         ORDER BY l.request_session_id";
-    let rows = link.rows(text, &[&key.shown(space)]).await;
+    let rows = link.rows(text, &[&key.shown()]).await;
     let rows = rows.map_err(|error| match error.code() {
         Some(NO_SUCH_VIEW) => {
             let message = "this server keeps no list of its locks: it is Babelfish, perhaps";
@@ -65,27 +80,24 @@ async fn entries(link: &mut Link, key: &Key, space: Space) -> Result<Vec<Entry>>
         }
         _ => refused(error),
     })?;
-    rows.iter().map(|row| entry(row, space)).collect()
+    rows.iter().map(|row| entry(row, key, space)).collect()
 }
 
-fn entry(row: &Row, space: Space) -> Result<Entry> {
-    let text = |at: usize| -> Result<Option<&str>> { row.try_get(at).map_err(refused) };
+fn entry(row: &Row, key: &Key, space: Space) -> Result<Entry> {
+    let text = |at: usize| -> Result<&str> {
+        let text: Option<&str> = row.try_get(at).map_err(refused)?;
+        Ok(text.unwrap_or_default())
+    };
     let session: i32 = row.try_get(0).map_err(refused)?.ok_or_else(nothing)?;
-    let parts = [text(3)?, text(4)?, text(5)?];
-    let parts = parts.map(|part| part.filter(|part| !part.is_empty()));
-    let as_whom = parts[2].map(|login| format!("as {login}"));
-    let client = [
-        parts[0].map(str::to_owned),
-        parts[1].map(str::to_owned),
-        as_whom,
-        Some(format!("session {session}")),
-    ];
-    let client: Vec<_> = client.into_iter().flatten().collect();
+    let (program, host, login) = (text(3)?, text(4)?, text(5)?);
+    let client = [program, host, "as", login, "session"].into_iter();
+    let client: Vec<_> = client.filter(|part| !part.is_empty()).collect();
     Ok(Entry {
         session,
-        mode: mode(space, text(1)?.unwrap_or_default()),
-        is_in: text(2)? == Some("GRANT"),
-        client: Some(client.join(" ")),
+        mode: mode(space, text(1)?),
+        is_in: text(2)? == "GRANT",
+        client: format!("{} {session}", client.join(" ")),
+        is_gate: key.is_gate(text(6)?),
     })
 }
 

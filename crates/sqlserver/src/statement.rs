@@ -4,8 +4,8 @@
 //! server compiles each once. The first parameter is always the principal.
 
 use crate::keys::Key;
-use lockwork_core::lock::Mode;
-use std::{borrow::Cow, fmt::Write as _};
+use lockwork_core::lock::{Mode, backend::session::Take};
+use std::fmt::Write as _;
 use tiberius::ToSql;
 
 /// What the server says to one thing.
@@ -35,11 +35,10 @@ pub(crate) struct Statement {
     sequence: Option<String>,
 }
 
-/// How a lock is asked for in this mode.
-pub(crate) const fn mode_text(mode: Mode) -> &'static str {
+/// How a lock without a gate is asked for in this mode.
+const fn mode_text(mode: Mode) -> &'static str {
     match mode {
         Mode::Read => "Shared",
-        Mode::Upgradeable => "Update",
         _ => "Exclusive",
     }
 }
@@ -91,25 +90,95 @@ impl Statement {
     }
 
     /// Tries once.
-    pub(crate) fn take(&mut self, resource: &str, mode: Mode) {
-        self.wait(resource, mode, Cow::Borrowed("0"));
+    pub(crate) fn take(&mut self, take: &Take<Key>) {
+        let n = self.next();
+        let resource = self.text_value(take.key.resource());
+        match (take.key.gate(), take.mode) {
+            (Some(gate), Mode::Upgradeable) => {
+                let gate = self.text_value(gate);
+                self.get(n, &gate, "Update", "0");
+            }
+            (Some(gate), Mode::Read) => {
+                let gate = self.text_value(gate);
+                // A session that reads already would be let in before a writer that waits.
+                let _ = writeln!(
+                    self.text,
+                    "IF APPLOCK_TEST(@P1, {gate}, 'Shared', 'Session') = 0 SET @r{n} = -1 ELSE"
+                );
+                self.get(n, &resource, "Shared", "0");
+            }
+            (Some(gate), Mode::Write) if !take.upgrade => {
+                let gate = self.text_value(gate);
+                self.get(n, &gate, "Exclusive", "0");
+                self.get_behind(n, &gate, &resource, "0");
+            }
+            (_, mode) => self.get(n, &resource, mode_text(mode), "0"),
+        }
+        self.token(n);
+    }
+
+    /// A further reader on a session that has the lock for others.
+    pub(crate) fn read_beside(&mut self, key: &Key) {
+        let n = self.next();
+        let free = match key.gate() {
+            None => "0".to_owned(),
+            Some(gate) => {
+                let gate = self.text_value(gate);
+                format!("APPLOCK_TEST(@P1, {gate}, 'Shared', 'Session') - 1")
+            }
+        };
+        let _ = writeln!(self.text, "SET @r{n} = {free};");
+        self.token(n);
     }
 
     /// Waits for so many milliseconds.
-    pub(crate) fn take_within(&mut self, resource: &str, mode: Mode, milliseconds: i64) {
-        let timeout = self.value(Value::Number(milliseconds));
-        self.wait(resource, mode, timeout.into());
+    pub(crate) fn take_within(&mut self, take: &Take<Key>, milliseconds: i64) {
+        let n = self.next();
+        let resource = self.text_value(take.key.resource());
+        let time = self.value(Value::Number(milliseconds));
+        match (take.key.gate(), take.mode) {
+            (Some(gate), Mode::Upgradeable) => {
+                let gate = self.text_value(gate);
+                self.get(n, &gate, "Update", &time);
+            }
+            (Some(gate), Mode::Write) => {
+                let gate = self.text_value(gate);
+                // Both together take no longer than was asked for.
+                self.text
+                    .push_str("DECLARE @began datetime2 = SYSUTCDATETIME(), @rest int;\n");
+                self.get(n, &gate, "Exclusive", &time);
+                let _ = writeln!(
+                    self.text,
+                    "SET @rest = {time} - DATEDIFF(MILLISECOND, @began, SYSUTCDATETIME());\n\
+                     IF @rest < 0 SET @rest = 0;"
+                );
+                self.get_behind(n, &gate, &resource, "@rest");
+            }
+            (_, mode) => self.get(n, &resource, mode_text(mode), &time),
+        }
+        self.token(n);
     }
 
-    fn wait(&mut self, resource: &str, mode: Mode, timeout: Cow<'_, str>) {
-        let n = self.next();
-        let resource = self.value(Value::Text(resource.to_owned()));
-        let mode = mode_text(mode);
+    fn get(&mut self, n: usize, resource: &str, mode: &str, time: &str) {
         let _ = writeln!(
             self.text,
             "EXEC @r{n} = sp_getapplock @Resource = {resource}, @LockMode = '{mode}', \
-             @LockOwner = 'Session', @LockTimeout = {timeout}, @DbPrincipal = @P1;"
+             @LockOwner = 'Session', @LockTimeout = {time}, @DbPrincipal = @P1;"
         );
+    }
+
+    /// The lock of a writer that has the gate, which it gives back if it does not get it.
+    fn get_behind(&mut self, n: usize, gate: &str, resource: &str, time: &str) {
+        let _ = writeln!(self.text, "IF @r{n} >= 0\nBEGIN");
+        self.get(n, resource, "Exclusive", time);
+        let _ = writeln!(
+            self.text,
+            "IF @r{n} < 0 EXEC sp_releaseapplock @Resource = {gate}, @LockOwner = 'Session', \
+             @DbPrincipal = @P1;\nEND;"
+        );
+    }
+
+    fn token(&mut self, n: usize) {
         if let Some(sequence) = &self.sequence {
             let _ = writeln!(
                 self.text,
@@ -142,7 +211,7 @@ impl Statement {
     /// Gives back once what must be held.
     pub(crate) fn give(&mut self, resource: &str) {
         let n = self.next();
-        let resource = self.value(Value::Text(resource.to_owned()));
+        let resource = self.text_value(resource);
         let _ = writeln!(
             self.text,
             "IF APPLOCK_MODE(@P1, {resource}, 'Session') = 'NoLock' SET @r{n} = -999 ELSE\n\
@@ -154,22 +223,10 @@ impl Statement {
     /// Gives back whatever is held, as often as it is held.
     pub(crate) fn drop_all(&mut self, resource: &str) {
         let n = self.next();
-        let resource = self.value(Value::Text(resource.to_owned()));
+        let resource = self.text_value(resource);
         let _ = writeln!(
             self.text,
             "WHILE APPLOCK_MODE(@P1, {resource}, 'Session') <> 'NoLock'\n\
-             EXEC @r{n} = sp_releaseapplock @Resource = {resource}, @LockOwner = 'Session', \
-             @DbPrincipal = @P1;"
-        );
-    }
-
-    /// Gives back the upgrade of an upgradeable reader, if it has one.
-    pub(crate) fn drop_upgrade(&mut self, resource: &str) {
-        let n = self.next();
-        let resource = self.value(Value::Text(resource.to_owned()));
-        let _ = writeln!(
-            self.text,
-            "IF APPLOCK_MODE(@P1, {resource}, 'Session') = 'Exclusive'\n\
              EXEC @r{n} = sp_releaseapplock @Resource = {resource}, @LockOwner = 'Session', \
              @DbPrincipal = @P1;"
         );
@@ -199,14 +256,28 @@ impl Statement {
     }
 
     /// Asks whether it could be had now: the code is 1 or 0.
-    pub(crate) fn test(&mut self, resource: &str, mode: Mode) {
+    pub(crate) fn test(&mut self, take: &Take<Key>) {
         let n = self.next();
-        let resource = self.value(Value::Text(resource.to_owned()));
-        let mode = mode_text(mode);
-        let _ = writeln!(
-            self.text,
-            "SET @r{n} = APPLOCK_TEST(@P1, {resource}, '{mode}', 'Session');"
-        );
+        let mode = mode_text(take.mode);
+        let mut tests = Vec::new();
+        if take.mode != Mode::Upgradeable || take.key.gate().is_none() {
+            tests.push((take.key.resource(), mode));
+        }
+        match take.key.gate() {
+            Some(gate) if take.mode == Mode::Upgradeable => tests.push((gate, "Update")),
+            Some(gate) if !take.upgrade => tests.push((gate, mode)),
+            _ => {}
+        }
+        let tests = tests.into_iter().map(|(resource, mode)| {
+            let resource = self.text_value(resource);
+            format!("APPLOCK_TEST(@P1, {resource}, '{mode}', 'Session')")
+        });
+        let tests = tests.collect::<Vec<_>>().join(" * ");
+        let _ = writeln!(self.text, "SET @r{n} = {tests};");
+    }
+
+    fn text_value(&mut self, text: &str) -> String {
+        self.value(Value::Text(text.to_owned()))
     }
 
     fn next(&mut self) -> usize {

@@ -48,20 +48,34 @@ async fn readers_of_all_clients_share_and_a_writer_is_alone(cx: Context) {
 
 async fn a_waiting_writer_keeps_later_readers_of_its_client_out(cx: Context) {
     let locks = cx.client().await;
-    overtaking(&locks, &locks, &cx.name("x")).await;
+    overtaking(&locks, &locks, &cx.name("x"), async || a_while().await).await;
 }
 
 async fn a_waiting_writer_keeps_later_readers_of_other_clients_out(cx: Context) {
-    overtaking(&cx.client().await, &cx.client().await, &cx.name("x")).await;
+    let (here, there, name) = (cx.client().await, cx.client().await, cx.name("x"));
+    let lock = there.rw_lock(&name);
+    let knows = cx.harness.promises(Promise::KnowsWaiters);
+    let it_waits = async || {
+        a_while().await;
+        while knows && lock.holders().await.unwrap().waiting.is_empty() {
+            a_while().await;
+        }
+    };
+    overtaking(&here, &there, &name, it_waits).await;
 }
 
-async fn overtaking(here: &lockwork::Locks, there: &lockwork::Locks, name: &str) {
+async fn overtaking(
+    here: &lockwork::Locks,
+    there: &lockwork::Locks,
+    name: &str,
+    it_waits: impl AsyncFnOnce(),
+) {
     let reader = there.rw_lock(name).read().await.unwrap();
     let writing = tokio::spawn({
         let lock = here.rw_lock(name);
         async move { lock.write().await.unwrap() }
     });
-    a_while().await;
+    within(SOON, "the writer waits", it_waits()).await;
     let overtaker = there.rw_lock(name).try_read().await.unwrap();
     assert!(overtaker.is_none(), "a reader overtook a waiting writer");
     reader.release().await.unwrap();

@@ -58,7 +58,8 @@ async fn every_number_of_holders_up_to_the_limit_is_seen(cx: Context) {
                 for _ in 0..25 {
                     let guard = semaphore.acquire().await.unwrap();
                     seen.lock().unwrap().insert(inside.fetch_add(1, SeqCst) + 1);
-                    tokio::time::sleep(Duration::from_millis(1)).await;
+                    // Long enough for a server to be asked for another permit meanwhile.
+                    tokio::time::sleep(Duration::from_millis(5)).await;
                     seen.lock().unwrap().insert(inside.fetch_sub(1, SeqCst));
                     drop(guard);
                 }

@@ -22,60 +22,91 @@ const ROOM: usize = "#4294967295".len();
 /// So many characters the server shows of what is held.
 const SHOWN: usize = 32;
 
+/// Of the hash that every text of ours begins with.
+const HEAD: usize = 16;
+
 /// What the server locks on.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Key(Arc<str>);
+pub struct Key {
+    resource: Arc<str>,
+    /// Of a read/write lock: held by the upgradeable reader, and by a writer before it waits for the
+    /// readers to leave. What a session holds in two modes stays in the stronger one until it is given
+    /// back altogether, so these cannot be one.
+    gate: Option<Arc<str>>,
+    /// The name is mapped as .NET does it.
+    is_theirs: bool,
+}
 
 impl Key {
     pub(crate) fn of(id: &LockId, compat: Compat) -> Self {
-        Self(match compat {
-            Compat::None => own(id).into(),
-            Compat::Medallion => medallion::resource(id.name.as_str()).into(),
-        })
+        if compat == Compat::Medallion {
+            return Self {
+                resource: medallion::resource(id.name.as_str()).into(),
+                gate: None,
+                is_theirs: true,
+            };
+        }
+        let (letter, gate) = match id.space {
+            Space::Mutex => ('m', None),
+            Space::RwLock => ('r', Some('g')),
+            _ => ('s', None),
+        };
+        Self {
+            resource: own(id, letter).into(),
+            gate: gate.map(|gate| own(id, gate).into()),
+            is_theirs: false,
+        }
     }
 
     pub(crate) fn resource(&self) -> &str {
-        &self.0
+        &self.resource
+    }
+
+    pub(crate) fn gate(&self) -> Option<&str> {
+        self.gate.as_deref()
     }
 
     /// The permit with this number.
     pub(crate) fn slot(&self, number: i64) -> String {
-        format!("{}#{number}", self.0)
+        format!("{}#{number}", self.resource)
     }
 
-    /// How the server describes it when it is held: so begins what is between the brackets.
-    pub(crate) fn shown(&self, space: Space) -> String {
-        let units: Vec<u16> = self.0.encode_utf16().take(SHOWN).collect();
-        let is_all = units.len() < SHOWN && space != Space::Semaphore;
-        let shown = String::from_utf16_lossy(&units);
-        format!(":[{shown}{}", if is_all { "]" } else { "" })
+    /// By what it is found where the server lists what is held, which it shows between brackets.
+    pub(crate) fn shown(&self) -> String {
+        if !self.is_theirs {
+            return format!(":[{}/", &self.resource[..HEAD]);
+        }
+        let units: Vec<u16> = self.resource.encode_utf16().take(SHOWN).collect();
+        let end = if units.len() < SHOWN { "]" } else { "" };
+        format!(":[{}{end}", String::from_utf16_lossy(&units))
+    }
+
+    /// Whether what the server shows is the gate.
+    pub(crate) fn is_gate(&self, shown: &str) -> bool {
+        let after = shown.split_once(&self.shown()).map(|(_, after)| after);
+        self.gate.is_some() && after.is_some_and(|after| after.starts_with(['g', 'G']))
     }
 }
 
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.resource.fmt(f)
     }
 }
 
-/// `HASH/SPACE/NAME`; of a name that is too long the beginning and a hash of all of it, under
-/// another letter, so that no short name can look like it.
-fn own(id: &LockId) -> String {
+/// `HASH/LETTER/NAME`; of a name that is too long the beginning and a hash of all of it, under a
+/// capital letter, so that no short name can look like it.
+fn own(id: &LockId, letter: char) -> String {
     let name = id.name.as_str();
     let text = format!("lockwork/{FORMAT}/{}/{name}", id.space.as_str());
     let hash = base32(&Sha256::digest(text.as_bytes()));
-    let (short, long) = match id.space {
-        Space::Mutex => ('m', 'M'),
-        Space::RwLock => ('r', 'R'),
-        _ => ('s', 'S'),
-    };
-    let head = &hash[..16];
-    if head.len() + 3 + name.len() <= LONGEST - ROOM {
-        return format!("{head}/{short}/{name}");
+    let head = &hash[..HEAD];
+    if HEAD + 3 + name.len() <= LONGEST - ROOM {
+        return format!("{head}/{letter}/{name}");
     }
-    let room = LONGEST - ROOM - head.len() - 4 - hash.len();
+    let room = LONGEST - ROOM - HEAD - 4 - hash.len();
     let beginning = &name[..name.floor_char_boundary(room)];
-    format!("{head}/{long}/{beginning}~{hash}")
+    format!("{head}/{}/{beginning}~{hash}", letter.to_ascii_uppercase())
 }
 
 /// Five bits a character (RFC 4648), without the signs that fill up.
@@ -132,18 +163,25 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_in_what_the_server_shows() {
-        let [a, b] = ["a", "b"].map(|end| key(Space::Mutex, &format!("{}{end}", "x".repeat(40))));
-        assert_ne!(a.shown(Space::Mutex), b.shown(Space::Mutex));
-        assert!(
-            key(Space::Mutex, "a")
-                .shown(Space::Mutex)
-                .ends_with("/m/a]")
-        );
-        assert!(
-            key(Space::Semaphore, "a")
-                .shown(Space::Semaphore)
-                .ends_with("/s/a")
+    fn a_lock_is_found_by_what_the_server_shows_of_it() {
+        let [a, b] = ["a", "b"].map(|end| key(Space::RwLock, &format!("{}{end}", "x".repeat(40))));
+        let show = |resource: &str| format!("0:[{}]:(0a1b2c3d)", &resource[..SHOWN]);
+        let (lock, gate) = (show(a.resource()), show(a.gate().expect("a gate")));
+        assert!(lock.contains(&a.shown()) && gate.contains(&a.shown()));
+        assert!(!lock.contains(&b.shown()));
+        assert!(a.is_gate(&gate) && !a.is_gate(&lock));
+    }
+
+    #[test]
+    fn a_name_of_dot_net_is_found_by_all_that_is_shown() {
+        let key = |name: &str| {
+            let id = LockId::new(Space::Mutex, Name::new(name).expect("a name"));
+            Key::of(&id, Compat::Medallion)
+        };
+        assert_eq!(key("ab").shown(), ":[ab]");
+        assert_eq!(
+            key(&"x".repeat(40)).shown(),
+            format!(":[{}", "x".repeat(32))
         );
     }
 }

@@ -1,6 +1,7 @@
 //! One connection: locks live on it, and it can wait at the server while it holds none.
 
 mod plan;
+mod readers;
 
 use crate::{
     connect::{Link, nothing},
@@ -10,14 +11,11 @@ use crate::{
     statement::{Said, Statement},
 };
 use lockwork_core::lock::{
-    Error, ErrorKind, Result, Token,
+    Error, ErrorKind, Mode, Result, Token,
     backend::session::{Answer, Batch, Session, Take, Taken},
 };
-use std::{
-    collections::{HashMap, HashSet},
-    fmt,
-    time::Duration,
-};
+use readers::Readers;
+use std::{collections::HashMap, fmt, time::Duration};
 
 /// A grant after a wait is 1; some servers say 0.
 pub(crate) const GRANTED: i32 = 0;
@@ -51,16 +49,31 @@ pub(crate) struct Connection {
     number: Option<i32>,
     /// The permits we have.
     slots: HashMap<Key, Vec<i64>>,
-    /// How many permits there were before the last exchange.
-    before: HashMap<Key, usize>,
-    /// Permits that were to be given back by it.
-    given: Vec<(Key, i64)>,
-    /// Upgradeable readers that are writers now.
-    risen: HashSet<Key>,
+    readers: Readers,
+    undo: Undo,
     /// Whether a wait was begun whose end nobody has read.
     waits: bool,
     /// The server contradicts us: nothing that is held here can be relied on.
     is_mad: bool,
+}
+
+/// What is needed to undo an exchange and is not in its batch.
+#[derive(Debug, Default)]
+struct Undo {
+    /// How many permits there were before.
+    before: HashMap<Key, usize>,
+    /// Permits that were to be given back.
+    given: Vec<(Key, i64)>,
+    /// Readers that came in.
+    readers: Vec<Key>,
+}
+
+impl Undo {
+    fn forget(&mut self) {
+        self.before.clear();
+        self.given.clear();
+        self.readers.clear();
+    }
 }
 
 impl fmt::Debug for Connection {
@@ -80,9 +93,8 @@ impl Connection {
             sequence: options.tokens.then(|| options.sequence()),
             number: None,
             slots: HashMap::new(),
-            before: HashMap::new(),
-            given: Vec::new(),
-            risen: HashSet::new(),
+            readers: Readers::default(),
+            undo: Undo::default(),
             waits: false,
             is_mad: false,
         }
@@ -128,7 +140,7 @@ impl Connection {
             }
             let mut tests = self.statement();
             for take in &left {
-                tests.test(take.key.resource(), take.mode);
+                tests.test(take);
             }
             let free = self.send(&tests).await?;
             let free = left
@@ -138,7 +150,7 @@ impl Connection {
             let free: Vec<_> = free.map(|(take, _)| take).collect();
             let mut again = self.statement();
             for take in &free {
-                again.take(take.key.resource(), take.mode);
+                again.take(take);
             }
             if free.is_empty() {
                 return Ok(());
@@ -161,14 +173,19 @@ impl Connection {
         let milliseconds = i32::try_from(at_most.as_millis()).unwrap_or(i32::MAX);
         let mut statement = self.statement();
         // Not less than was asked for: who comes back too early asks again for nothing.
-        statement.take_within(take.key.resource(), take.mode, i64::from(milliseconds) + 1);
+        statement.take_within(take, i64::from(milliseconds) + 1);
         let said = self.send(&statement).await?;
         let said = said.first().ok_or_else(nothing)?;
         match said.code {
-            GRANTED.. => Ok(Some(Taken {
-                key: take.key.clone(),
-                token: token(said.number),
-            })),
+            GRANTED.. => {
+                if take.mode == Mode::Read {
+                    self.readers.enter(&take.key);
+                }
+                Ok(Some(Taken {
+                    key: take.key.clone(),
+                    token: token(said.number),
+                }))
+            }
             TIMED_OUT => Ok(None),
             code => Err(failed(code)),
         }
@@ -219,6 +236,9 @@ impl Session for Connection {
         }
         let mut statement = self.statement();
         statement.drop_all(take.key.resource());
+        if let Some(gate) = take.key.gate() {
+            statement.drop_all(gate);
+        }
         self.send(&statement).await.map(drop)
     }
 }

@@ -19,8 +19,7 @@ impl Connection {
     /// Leaves are nothing here: nobody is told that somebody waits.
     pub(super) fn plan(&mut self, batch: &Batch<Key>) -> Statement {
         let mut statement = self.statement();
-        self.given.clear();
-        self.before.clear();
+        self.undo.forget();
         for give in &batch.gives {
             self.plan_give(&mut statement, give);
         }
@@ -31,16 +30,15 @@ impl Connection {
     }
 
     fn plan_give(&mut self, statement: &mut Statement, give: &Give<Key>) {
-        let key = &give.key;
         if let Mode::Permit { .. } = give.mode {
-            let slot = self.give_slot(key);
+            let slot = self.give_slot(&give.key);
             return statement.give(&slot);
         }
-        statement.give(key.resource());
-        let has_risen = give.mode == Mode::Write && self.risen.remove(key);
-        if has_risen && !give.downgrade {
-            // Once for the upgrade, and once for what it rose from.
-            statement.give(key.resource());
+        if give.mode == Mode::Read && self.readers.leave(&give.key) {
+            return;
+        }
+        for resource in given(give).into_iter().flatten() {
+            statement.give(resource);
         }
     }
 
@@ -50,19 +48,22 @@ impl Connection {
         if self.slots.get(key).is_some_and(Vec::is_empty) {
             self.slots.remove(key);
         }
-        self.given.push((key.clone(), number));
+        self.undo.given.push((key.clone(), number));
         key.slot(number)
     }
 
     fn plan_take(&mut self, statement: &mut Statement, take: &Take<Key>) {
-        let Mode::Permit { of } = take.mode else {
-            return statement.take(take.key.resource(), take.mode);
-        };
-        let of = i64::from(of.get());
-        let before = self.slots.get(&take.key).map_or(0, Vec::len);
-        self.before.insert(take.key.clone(), before);
-        // Not everybody begins with the same one.
-        statement.take_permit(&take.key, rand::random_range(0..of), of);
+        match take.mode {
+            Mode::Read if self.readers.any(&take.key) => statement.read_beside(&take.key),
+            Mode::Permit { of } => {
+                let of = i64::from(of.get());
+                let before = self.slots.get(&take.key).map_or(0, Vec::len);
+                self.undo.before.insert(take.key.clone(), before);
+                // Not everybody begins with the same one.
+                statement.take_permit(&take.key, rand::random_range(0..of), of);
+            }
+            _ => statement.take(take),
+        }
     }
 
     /// Reads what the server said to each thing, and returns the takes of which that is not clear.
@@ -72,15 +73,12 @@ impl Connection {
         said: Vec<Said>,
         answer: &mut Answer<Key>,
     ) -> Result<Vec<&'b Take<Key>>> {
-        let gives = said
-            .len()
-            .checked_sub(batch.takes.len())
-            .ok_or_else(nothing)?;
-        if said[..gives].iter().any(|said| said.code < GRANTED) {
+        let gives = said.len().checked_sub(batch.takes.len());
+        let (gives, takes) = said.split_at(gives.ok_or_else(nothing)?);
+        if gives.iter().any(|said| said.code < GRANTED) {
             return Err(self.contradiction());
         }
-        let takes = batch.takes.iter().zip(said.into_iter().skip(gives));
-        self.read_takes(takes, answer)
+        self.read_takes(batch.takes.iter().zip(takes.iter().copied()), answer)
     }
 
     pub(super) fn read_takes<'b>(
@@ -94,7 +92,7 @@ impl Connection {
                 GRANTED.. => self.took(take, said, answer),
                 TIMED_OUT => {}
                 // Of a permit it says nothing more: the last of several was busy.
-                WRONG if matches!(take.mode, Mode::Permit { .. }) => {}
+                WRONG if is_permit(take.mode) => {}
                 WRONG => unclear.push(take),
                 code => return Err(failed(code)),
             }
@@ -112,8 +110,9 @@ impl Connection {
             }
             _ => token(said.number),
         };
-        if take.upgrade {
-            self.risen.insert(key.clone());
+        if take.mode == Mode::Read {
+            self.readers.enter(&key);
+            self.undo.readers.push(key.clone());
         }
         answer.taken.push(Taken { key, token });
     }
@@ -122,14 +121,18 @@ impl Connection {
     /// gave back may be given back or not. One statement lets go of all of it, held or not.
     pub(super) fn plan_clean_up(&mut self, batch: &Batch<Key>) -> Result<Statement> {
         let mut statement = self.statement();
-        for give in batch.gives.iter().filter(|give| !is_permit(give.mode)) {
-            if give.downgrade {
-                // How often it is held is not told: twice, or once by now.
-                return Err(self.contradiction());
-            }
-            statement.drop_all(give.key.resource());
+        for reader in std::mem::take(&mut self.undo.readers) {
+            self.readers.leave(&reader);
         }
-        for (key, number) in std::mem::take(&mut self.given) {
+        for give in batch.gives.iter().filter(|give| !is_permit(give.mode)) {
+            if give.mode == Mode::Read && self.readers.any(&give.key) {
+                continue;
+            }
+            for resource in given(give).into_iter().flatten() {
+                statement.drop_all(resource);
+            }
+        }
+        for (key, number) in std::mem::take(&mut self.undo.given) {
             statement.drop_all(&key.slot(number));
         }
         for take in &batch.takes {
@@ -147,18 +150,34 @@ impl Connection {
                 if of > MANY {
                     return Err(self.contradiction());
                 }
-                let before = self.before.get(key).copied().unwrap_or(0);
+                let before = self.undo.before.get(key).copied().unwrap_or(0);
                 let mine = self.slots.entry(key.clone()).or_default();
                 mine.truncate(before);
                 statement.drop_permits(key, of, mine);
             }
-            _ if take.upgrade => {
-                self.risen.remove(key);
-                statement.drop_upgrade(key.resource());
+            Mode::Read if self.readers.any(key) => {}
+            mode => {
+                for resource in resources(key, mode, take.upgrade).into_iter().flatten() {
+                    statement.drop_all(resource);
+                }
             }
-            _ => statement.drop_all(key.resource()),
         }
         Ok(())
+    }
+}
+
+fn given(give: &Give<Key>) -> [Option<&str>; 2] {
+    resources(&give.key, give.mode, give.downgrade)
+}
+
+/// What is held in this mode, the lock before the gate: of a rise from upgradeable reader to writer
+/// the lock alone.
+fn resources(key: &Key, mode: Mode, is_rise: bool) -> [Option<&str>; 2] {
+    let lock = Some(key.resource());
+    match (key.gate(), mode) {
+        (Some(gate), Mode::Upgradeable) => [None, Some(gate)],
+        (Some(gate), Mode::Write) if !is_rise => [lock, Some(gate)],
+        _ => [lock, None],
     }
 }
 

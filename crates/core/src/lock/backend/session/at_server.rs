@@ -32,35 +32,28 @@ impl<S: Session> Actor<S> {
         deadline: Deadline,
     ) -> Result<(), (Loss, Error)> {
         taking.ticket.keep();
-        loop {
-            let longest = self.options.wait_at_most;
-            let at_most = deadline.remaining().map_or(longest, |it| it.min(longest));
-            match self.wait_once(&mut taking, at_most).await {
-                Waited::Left => return self.stop_waiting(taking, None).await,
-                Waited::Ended(_, Err(error)) => {
-                    return self.stop_waiting(taking, Some(error)).await;
-                }
-                Waited::Ended(heard_at, Ok(taken)) => {
-                    self.asked_at = heard_at;
-                    self.cell.heard_of(heard_at, self.options.server_bears);
-                    if self.cell.valid_until().is_some_and(Instant::has_passed) {
-                        let message = "the server's answer was too old when it was read";
-                        let error = Error::new(ErrorKind::Unavailable, message);
-                        // Dropped with the connection, and what the server may have granted on it.
-                        self.to_wait.push_front((taking, deadline));
-                        return Err((Loss::Expired, error));
-                    }
-                    if let Some(taken) = taken {
-                        self.settle_take(taking, Some(taken.token));
-                        return Ok(());
-                    }
-                    if deadline.has_passed() {
-                        self.answer(taking, Ok(None));
-                        return Ok(());
-                    }
-                }
-            }
+        let longest = self.options.wait_at_most;
+        let at_most = deadline.remaining().map_or(longest, |it| it.min(longest));
+        let (heard_at, taken) = match self.wait_once(&mut taking, at_most).await {
+            Waited::Left => return self.stop_waiting(taking, None).await,
+            Waited::Ended(_, Err(error)) => return self.stop_waiting(taking, Some(error)).await,
+            Waited::Ended(heard_at, Ok(taken)) => (heard_at, taken),
+        };
+        self.asked_at = heard_at;
+        self.cell.heard_of(heard_at, self.options.server_bears);
+        if self.cell.valid_until().is_some_and(Instant::has_passed) {
+            let message = "the server's answer was too old when it was read";
+            let error = Error::new(ErrorKind::Unavailable, message);
+            // Dropped with the connection, and what the server may have granted on it.
+            self.to_wait.push_front((taking, deadline));
+            return Err((Loss::Expired, error));
         }
+        match taken {
+            Some(taken) => self.settle_take(taking, Some(taken.token)),
+            // Whoever has no place comes first now: this one asks anew, behind it.
+            None => self.answer(taking, Ok(None)),
+        }
+        Ok(())
     }
 
     async fn wait_once(
