@@ -1,4 +1,20 @@
 //! The stand-in for SQL Server, asked by a real client.
 
+mod babelfish;
+mod calling;
+mod cancelling;
+mod codes;
+mod connecting;
+mod converting;
+mod encrypting;
+mod ending;
 mod guest;
+mod language;
+mod modes;
+mod rights;
+mod sequences;
+mod tables;
 mod talking;
+mod transactions;
+mod views;
+mod waiting;

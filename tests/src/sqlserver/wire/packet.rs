@@ -61,9 +61,12 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         }
     }
 
-    /// The stream it reads from, and no more of it.
-    pub(crate) fn into_inner(self) -> R {
-        self.io
+    /// The stream it reads from; an error if more was sent than it gave out.
+    pub(crate) fn into_inner(self) -> io::Result<R> {
+        match self.buffer.is_empty() && self.partial.is_none() {
+            true => Ok(self.io),
+            false => Err(malformed()),
+        }
     }
 
     pub(crate) const fn get_mut(&mut self) -> &mut R {

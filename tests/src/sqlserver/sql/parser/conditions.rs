@@ -42,10 +42,11 @@ impl Parser {
         if self.is_symbol("(") && !self.is_at(1, "SELECT") {
             let start = self.at;
             self.bump();
-            if let Ok(inner) = self.condition() {
-                if self.accept_symbol(")") && !self.continues_expression() {
-                    return Ok(inner);
-                }
+            let inner = self.condition().ok();
+            if let Some(inner) =
+                inner.filter(|_| self.accept_symbol(")") && !self.continues_expression())
+            {
+                return Ok(inner);
             }
             self.at = start;
         }

@@ -148,18 +148,7 @@ impl Parser {
         self.expect_symbol("(")?;
         let mut arguments = Vec::new();
         if !self.accept_symbol(")") {
-            // What a part of a date is called is no column.
-            if name.to_ascii_uppercase().starts_with("DATE")
-                && !name.eq_ignore_ascii_case("DATALENGTH")
-            {
-                if let Kind::Word(part) = self.peek().clone() {
-                    if *self.peek_at(1) == Kind::Symbol(",") {
-                        self.bump();
-                        self.expect_symbol(",")?;
-                        arguments.push(Expr::Value(Value::text(&part)));
-                    }
-                }
-            }
+            arguments.extend(self.part_of_date(name));
             arguments.push(self.expression()?);
             while self.accept_symbol(",") {
                 arguments.push(self.expression()?);
@@ -167,6 +156,19 @@ impl Parser {
             self.expect_symbol(")")?;
         }
         Ok(Expr::Call(name.to_lowercase(), arguments))
+    }
+
+    /// What a part of a date is called is no column.
+    fn part_of_date(&mut self, function: &str) -> Option<Expr> {
+        let Kind::Word(part) = self.peek().clone() else {
+            return None;
+        };
+        let of_dates = function.to_ascii_uppercase().starts_with("DATE");
+        if !of_dates || *self.peek_at(1) != Kind::Symbol(",") {
+            return None;
+        }
+        self.at += 2;
+        Some(Expr::Value(Value::text(&part)))
     }
 
     fn cast(&mut self) -> Result<Expr, Message> {
