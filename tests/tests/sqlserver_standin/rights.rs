@@ -8,8 +8,8 @@ async fn shop(server: &StandIn) -> (Guest, Guest) {
     let mut sa = Guest::of(server).await;
     sa.run("CREATE LOGIN ann WITH PASSWORD = 'ann', CHECK_POLICY = OFF; CREATE DATABASE shop")
         .await;
-    sa.run("USE shop; CREATE USER ann; CREATE SCHEMA lockwork")
-        .await;
+    sa.run("USE shop; CREATE USER ann").await;
+    sa.run("CREATE SCHEMA lockwork").await;
     sa.run("CREATE SEQUENCE lockwork.token START WITH 1").await;
     let ann = Guest::named(server, "ann", "ann", "shop").await;
     (sa, ann)
@@ -79,10 +79,14 @@ async fn a_number_is_for_who_may_draw_it() {
         "The UPDATE permission was denied on the object 'token', database 'shop', schema 'lockwork'."
     );
     let has = "SELECT HAS_PERMS_BY_NAME('lockwork.token', 'OBJECT', 'UPDATE')";
+    let seen = "SELECT CASE WHEN OBJECT_ID('lockwork.token', 'SO') IS NULL THEN 0 ELSE 1 END + \
+                (SELECT COUNT(*) FROM sys.sequences)";
+    assert_eq!(ann.int(seen).await, 0);
     assert_eq!(ann.int(has).await, 0);
     sa.run("GRANT UPDATE ON OBJECT::lockwork.token TO ann")
         .await;
     assert_eq!(ann.int(has).await, 1);
+    assert_eq!(ann.int(seen).await, 2);
     assert_eq!(ann.big(draw).await, 1);
     sa.run("REVOKE UPDATE ON lockwork.token FROM ann; GRANT UPDATE ON SCHEMA::lockwork TO ann")
         .await;

@@ -77,6 +77,9 @@ async fn what_is_there_is_not_made_again() {
     let mut guest = Guest::of(&server).await;
     guest.run("CREATE SCHEMA a").await;
     assert_eq!(guest.error("CREATE SCHEMA a").await.code(), 2714);
+    let sql =
+        "BEGIN TRY EXEC('CREATE SCHEMA a') END TRY BEGIN CATCH SELECT ERROR_NUMBER() END CATCH";
+    assert_eq!(guest.int(sql).await, 2759);
     guest.run("CREATE SEQUENCE a.s").await;
     assert_eq!(guest.error("CREATE SEQUENCE A.S").await.code(), 2714);
     assert_eq!(guest.error("DROP SCHEMA a").await.code(), 3729);

@@ -76,7 +76,8 @@ async fn what_there_is_is_seen() {
         .rows("SELECT name FROM sys.databases WHERE database_id > 4 ORDER BY name")
         .await;
     assert_eq!(databases[0].get(0), Some("shop"));
-    sa.run("USE shop; CREATE SCHEMA a; CREATE ROLE r").await;
+    sa.run("USE shop; CREATE ROLE r").await;
+    sa.run("CREATE SCHEMA a").await;
     sa.run("CREATE SEQUENCE a.s START WITH 3").await;
     sa.run("SELECT NEXT VALUE FOR a.s; SELECT NEXT VALUE FOR a.s")
         .await;

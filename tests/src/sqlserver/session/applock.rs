@@ -125,7 +125,7 @@ impl Session {
             Asked::Refused => return Ok(TIMED_OUT),
             Asked::Waiting(ticket, woken) => (ticket, woken),
         };
-        let waiting = self.waiting("LCK_M_X", Some(ticket));
+        let waiting = self.waiting(mode.wait_type(), Some(ticket));
         let answer = match u64::try_from(timeout) {
             Ok(limit) => {
                 let mut woken = woken;

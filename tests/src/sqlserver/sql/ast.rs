@@ -164,7 +164,7 @@ pub(crate) enum Kind {
     Save(String),
     Wait(Expr),
     Use(String),
-    Kill(Expr),
+    Kill(i64),
     Shutdown,
     ExecuteAs(Expr, bool),
     Revert,

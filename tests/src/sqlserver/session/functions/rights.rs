@@ -111,11 +111,11 @@ impl Session {
                 })
             }
             (Some("SCHEMA"), Some(name)) => {
-                let known = self
-                    .state()
-                    .database(self.database)
-                    .is_some_and(|it| it.schema(name).is_some());
-                known.then(|| self.allows(&permission, Some(&Object::schema(name))))
+                let state = self.state();
+                let database = state.database(self.database);
+                let known = database.is_some_and(|it| it.schema(name).is_some());
+                drop(state);
+                Some(known && self.allows(&permission, Some(&Object::schema(name))))
             }
             (Some("OBJECT"), Some(name)) => self.has_object_permission(name, &permission),
             _ => None,
@@ -133,12 +133,10 @@ impl Session {
             (false, Some(schema)) => schema,
             (false, None) => "dbo".to_owned(),
         };
-        let known = procedure
-            || self
-                .state()
-                .database(self.database)?
-                .object_id(&schema, &last)
-                .is_some();
-        known.then(|| self.allows(permission, Some(&Object::in_schema(&schema, &last))))
+        let state = self.state();
+        let database = state.database(self.database)?;
+        let known = procedure || database.object_id(&schema, &last).is_some();
+        let object = Object::in_schema(&schema, &last);
+        Some(known && database.allows(self.identity.user, permission, Some(&object)))
     }
 }

@@ -60,6 +60,8 @@ pub(super) struct Parser {
     variables: Vec<String>,
     in_catch: bool,
     in_loop: bool,
+    /// How many statements the next one is in.
+    depth: usize,
 }
 
 impl Parser {
@@ -70,6 +72,7 @@ impl Parser {
             variables: declared.iter().map(|name| name.to_lowercase()).collect(),
             in_catch: false,
             in_loop: false,
+            depth: 0,
         })
     }
 
