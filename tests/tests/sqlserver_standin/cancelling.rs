@@ -67,11 +67,12 @@ async fn a_grant_and_attention_at_once_leave_a_lock_or_none() {
     let server = server();
     let (mut holder, mut watcher) = (Guest::of(&server).await, Guest::of(&server).await);
     let mut waiter = Guest::of(&server).await;
-    let session = waiter.session().await;
+    let mut session = waiter.session().await;
     let sql = getting("a", "Exclusive", -1);
-    let (mut held, mut free) = (0, 0);
+    let (mut held, mut free, mut late) = (0, 0, 0);
     for round in 0..200_u64 {
-        assert_eq!(holder.get("a", "Exclusive", -1).await, 0);
+        // What a connection held that was given up is free soon.
+        assert!(holder.get("a", "Exclusive", -1).await >= 0);
         assert!(!ask_for(&mut waiter, &sql, Duration::from_millis(1)).await);
         watcher.until_waiting(1).await;
         let releasing = async {
@@ -94,6 +95,8 @@ async fn a_grant_and_attention_at_once_leave_a_lock_or_none() {
         if cancelled.is_err() {
             // The answer was whole before: the client gives up on such a connection.
             waiter = Guest::of(&server).await;
+            session = waiter.session().await;
+            late += 1;
             continue;
         }
         match waiter.mode("a").await.as_str() {
@@ -109,7 +112,7 @@ async fn a_grant_and_attention_at_once_leave_a_lock_or_none() {
             other => panic!("{other}"),
         }
     }
-    assert!(free > 0, "{held} held, {free} free");
+    assert!(free > 0, "{held} held, {free} free, {late} late");
 }
 
 #[tokio::test]

@@ -151,6 +151,12 @@ async fn expressions_have_their_values() {
         ("QUOTENAME('a]b')", "[a]]b]"),
         ("CONVERT(nvarchar(3), 12345)", "123"),
         ("ISNULL(TRY_CONVERT(int, 'x'), -1)", "-1"),
+        ("IIF(1 > 2, 'a', 'b')", "b"),
+        ("IIF('a' COLLATE Latin1_General_BIN2 = 'A', 1, 0)", "0"),
+        (
+            "IIF('ab' COLLATE Latin1_General_CS_AS LIKE 'A%', 1, 0)",
+            "0",
+        ),
         ("ABS(-5)", "5"),
         ("'it''s' + N' ü'", "it's ü"),
         ("'日'", "?"),

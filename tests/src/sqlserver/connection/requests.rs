@@ -151,7 +151,6 @@ impl<R: AsyncRead + Unpin> Interrupts<'_, R> {
         let mut request = std::pin::pin!(request);
         loop {
             tokio::select! {
-                biased;
                 outcome = &mut request => {
                     // Heard too late to stop anything, it is answered all the same.
                     return match self.cancelled.load(Ordering::Relaxed) {

@@ -145,6 +145,8 @@ impl Session {
             Err(_) => woken.await.ok(),
         };
         drop(waiting);
+        // As at any server, what the client says may come between a grant and the next statement.
+        tokio::task::yield_now().await;
         if self.is_cancelled() {
             return Err(Stop::Cancelled);
         }

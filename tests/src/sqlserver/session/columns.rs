@@ -105,7 +105,10 @@ fn counts(expr: &Expr) -> bool {
         Expr::Call(name, arguments) => {
             ["count", "min", "max", "sum"].contains(&name.as_str()) || arguments.iter().any(counts)
         }
-        Expr::Negative(of) | Expr::BitNot(of) | Expr::Convert { of, .. } => counts(of),
+        Expr::Negative(of)
+        | Expr::BitNot(of)
+        | Expr::Collated(of, _)
+        | Expr::Convert { of, .. } => counts(of),
         Expr::Binary(left, _, right) => counts(left) || counts(right),
         Expr::Case {
             whens, otherwise, ..

@@ -61,6 +61,8 @@ pub(crate) enum Expr {
         /// NULL instead of an error.
         tries: bool,
     },
+    /// With a collation: whether it tells capitals and blanks at the end apart.
+    Collated(Box<Self>, bool),
     NextValue(Name),
     /// A query with one value.
     Query(Box<Select>),

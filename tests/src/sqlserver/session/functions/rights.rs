@@ -6,7 +6,7 @@ use crate::sqlserver::{
         Message,
         value::{Type, Value},
     },
-    state::{Object, PrincipalKind, same},
+    state::{Object, PUBLIC_PROCEDURES, PrincipalKind, same},
 };
 
 impl Session {
@@ -127,7 +127,7 @@ impl Session {
         let parts = split_name(name);
         let last = parts.last()?.to_lowercase();
         let schema = parts.len().checked_sub(2).map(|at| parts[at].clone());
-        let procedure = last.starts_with("sp_");
+        let procedure = PUBLIC_PROCEDURES.contains(&format!("sys.{last}").as_str());
         let schema = match (procedure, schema) {
             (true, _) => "sys".to_owned(),
             (false, Some(schema)) => schema,

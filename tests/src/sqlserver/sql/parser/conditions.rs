@@ -131,7 +131,10 @@ impl Expr {
     pub(super) fn has_next_value(&self) -> bool {
         match self {
             Self::NextValue(_) => true,
-            Self::Negative(of) | Self::BitNot(of) | Self::Convert { of, .. } => of.has_next_value(),
+            Self::Negative(of)
+            | Self::BitNot(of)
+            | Self::Collated(of, _)
+            | Self::Convert { of, .. } => of.has_next_value(),
             Self::Binary(left, _, right) => left.has_next_value() || right.has_next_value(),
             Self::Call(_, arguments) => arguments.iter().any(Self::has_next_value),
             Self::Case {

@@ -49,11 +49,12 @@ impl Parser {
         }
         self.accept_symbol("+");
         let expr = self.primary()?;
-        // A collation changes nothing that is kept here.
-        if self.accept("COLLATE") {
-            self.name()?;
+        if !self.accept("COLLATE") {
+            return Ok(expr);
         }
-        Ok(expr)
+        let name = self.name()?.to_ascii_uppercase();
+        let exact = ["_BIN", "_CS_"].iter().any(|part| name.contains(part));
+        Ok(Expr::Collated(Box::new(expr), exact))
     }
 
     fn primary(&mut self) -> Result<Expr, Message> {
@@ -111,6 +112,7 @@ impl Parser {
                 self.bump();
                 self.call(name)
             }
+            "IIF" => self.choice(),
             "COUNT" if self.count_of_all() => Ok(Expr::CountAll),
             _ if is_reserved(word) => Err(self.unexpected()),
             _ => self.column_or_call(),
@@ -195,6 +197,23 @@ impl Parser {
         }
         self.expect_symbol(")")?;
         Ok(Expr::Convert { of, to, tries })
+    }
+
+    /// `IIF(condition, one, two)`.
+    fn choice(&mut self) -> Result<Expr, Message> {
+        self.bump();
+        self.expect_symbol("(")?;
+        let when = When::True(self.plain_condition()?);
+        self.expect_symbol(",")?;
+        let then = self.expression()?;
+        self.expect_symbol(",")?;
+        let otherwise = Some(Box::new(self.expression()?));
+        self.expect_symbol(")")?;
+        Ok(Expr::Case {
+            of: None,
+            whens: vec![(when, then)],
+            otherwise,
+        })
     }
 
     fn case(&mut self) -> Result<Expr, Message> {
