@@ -247,3 +247,37 @@ async fn a_count_of_rows_is_sent_unless_it_is_not_wanted() {
     let sql = "SET NOCOUNT ON; INSERT INTO t VALUES (1), (2)";
     assert_eq!(guest.client.execute(sql, &[]).await.unwrap().total(), 0);
 }
+
+#[tokio::test]
+async fn what_is_too_deep_is_an_error() {
+    let server = server();
+    let mut guest = Guest::of(&server).await;
+    let (open, close) = ("(".repeat(50), ")".repeat(50));
+    assert_eq!(guest.int(&format!("SELECT {open}1{close}")).await, 1);
+    assert_eq!(
+        guest.int(&format!("IF {open}1{close} = 1 SELECT 2")).await,
+        2
+    );
+    assert_eq!(
+        guest.int(&format!("SELECT 0{}", " + 1".repeat(900))).await,
+        900
+    );
+    let deep = [
+        format!("SELECT {}1{}", "(".repeat(9999), ")".repeat(9999)),
+        format!("SELECT {}1", "- ".repeat(9999)),
+        format!("IF {}1 = 1 SELECT 1", "NOT ".repeat(9999)),
+        format!("IF {}1 = 1{} SELECT 1", "(".repeat(9999), ")".repeat(9999)),
+        format!("{}SELECT 1{}", "BEGIN ".repeat(9999), " END".repeat(9999)),
+        format!("{}SELECT 1", "IF 1 = 1 ".repeat(9999)),
+        format!("SELECT 0{}", " + 1".repeat(99999)),
+        format!("IF 1 = 1{} SELECT 1", " AND 1 = 1".repeat(99999)),
+        format!("SELECT {}1{}", "ABS(".repeat(9999), ")".repeat(9999)),
+    ];
+    for sql in deep {
+        assert_eq!(guest.error(&sql).await.code(), 191, "{}", &sql[..30]);
+    }
+    let recursive =
+        "DECLARE @s nvarchar(max) = N'EXEC sp_executesql @s, N''@s nvarchar(max)'', @s';
+        EXEC sp_executesql @s, N'@s nvarchar(max)', @s";
+    assert_eq!(guest.error(recursive).await.code(), 217);
+}

@@ -10,23 +10,29 @@ use crate::sqlserver::sql::{
 impl Parser {
     pub(super) fn condition(&mut self) -> Result<Cond, Message> {
         let mut left = self.conjunction()?;
+        let mut terms = 0;
         while self.accept("OR") {
+            terms += 1;
+            self.check_length(terms)?;
             left = Cond::Or(Box::new(left), Box::new(self.conjunction()?));
         }
         Ok(left)
     }
 
     fn conjunction(&mut self) -> Result<Cond, Message> {
-        let mut left = self.negation()?;
+        let mut left = self.inside(Self::negation)?;
+        let mut terms = 0;
         while self.accept("AND") {
-            left = Cond::And(Box::new(left), Box::new(self.negation()?));
+            terms += 1;
+            self.check_length(terms)?;
+            left = Cond::And(Box::new(left), Box::new(self.inside(Self::negation)?));
         }
         Ok(left)
     }
 
     fn negation(&mut self) -> Result<Cond, Message> {
         match self.accept("NOT") {
-            true => Ok(Cond::Not(Box::new(self.negation()?))),
+            true => Ok(Cond::Not(Box::new(self.inside(Self::negation)?))),
             false => self.predicate(),
         }
     }

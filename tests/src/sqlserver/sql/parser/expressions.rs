@@ -11,26 +11,30 @@ use crate::sqlserver::sql::{
 impl Parser {
     pub(super) fn expression(&mut self) -> Result<Expr, Message> {
         let mut left = self.product()?;
-        loop {
+        for terms in 0.. {
+            self.check_length(terms)?;
             let Kind::Symbol(operator @ ("+" | "-" | "&" | "|" | "^")) = *self.peek() else {
-                return Ok(left);
+                break;
             };
             self.bump();
             let right = self.product()?;
             left = Expr::Binary(Box::new(left), operator, Box::new(right));
         }
+        Ok(left)
     }
 
     fn product(&mut self) -> Result<Expr, Message> {
-        let mut left = self.unary()?;
-        loop {
+        let mut left = self.inside(Self::unary)?;
+        for terms in 0.. {
+            self.check_length(terms)?;
             let Kind::Symbol(operator @ ("*" | "/" | "%")) = *self.peek() else {
-                return Ok(left);
+                break;
             };
             self.bump();
-            let right = self.unary()?;
+            let right = self.inside(Self::unary)?;
             left = Expr::Binary(Box::new(left), operator, Box::new(right));
         }
+        Ok(left)
     }
 
     fn unary(&mut self) -> Result<Expr, Message> {
@@ -42,10 +46,10 @@ impl Parser {
             self.at = at;
         }
         if self.accept_symbol("-") {
-            return Ok(Expr::Negative(Box::new(self.unary()?)));
+            return Ok(Expr::Negative(Box::new(self.inside(Self::unary)?)));
         }
         if self.accept_symbol("~") {
-            return Ok(Expr::BitNot(Box::new(self.unary()?)));
+            return Ok(Expr::BitNot(Box::new(self.inside(Self::unary)?)));
         }
         self.accept_symbol("+");
         let expr = self.primary()?;

@@ -11,7 +11,7 @@ impl Parser {
     pub(super) fn statement(&mut self) -> Result<Statement, Message> {
         let line = self.line();
         self.depth += 1;
-        let kind = self.statement_kind();
+        let kind = self.inside(Self::statement_kind);
         self.depth -= 1;
         let kind = kind?;
         self.accept_symbol(";");
