@@ -1,10 +1,12 @@
 //! Encryption: what the server says, and what a client makes of it.
 
-use crate::guest::{config, connect};
+use crate::guest::{Guest, SOON, asking, config, connect, getting};
 use lockwork_conformance::{
     Certificates,
-    sqlserver::{Encryption, Settings, StandIn},
+    sqlserver::{Encryption, Settings, StandIn, StandInProcess},
+    within,
 };
+use std::{path::Path, time::Duration};
 use tiberius::{Config, EncryptionLevel};
 
 struct Place {
@@ -119,4 +121,44 @@ async fn its_own_certificate_is_signed_by_nobody() {
     assert!(connect(strange.clone()).await.is_err());
     strange.trust_cert();
     assert!(connect(strange).await.is_ok());
+}
+
+#[tokio::test]
+async fn whoever_waits_is_woken_and_cancelled_under_encryption_too() {
+    let place = Place::new(Encryption::Required);
+    let guest = async |level| Guest {
+        client: connect(place.config(level)).await.unwrap(),
+    };
+    for level in [EncryptionLevel::Required, EncryptionLevel::Strict] {
+        let (mut holder, mut waiter) = (guest(level).await, guest(level).await);
+        holder.get("a", "Exclusive", 0).await;
+        let sql = getting("a", "Exclusive", -1);
+        let wait = tokio::time::timeout(Duration::from_millis(60), waiter.client.simple_query(sql));
+        assert!(wait.await.is_err());
+        within(SOON, "the end of the wait", waiter.client.cancel_query())
+            .await
+            .unwrap();
+        assert_eq!(holder.waiters().await, 0);
+        let waiting = asking(waiter, "a", "Exclusive", -1);
+        holder.until_waiting(1).await;
+        holder.release("a").await;
+        assert_eq!(within(SOON, "the grant", waiting).await.unwrap().0, 1);
+        let long = "x".repeat(60_000);
+        assert_eq!(holder.text(&format!("SELECT N'{long}'")).await, long);
+    }
+}
+
+#[tokio::test]
+async fn a_process_encrypts_as_a_thread_does() {
+    let certificates = Certificates::make();
+    let program = Path::new(env!("CARGO_BIN_EXE_sqlserver-standin"));
+    let settings = Settings::new().encryption(Encryption::Strict);
+    let settings = settings.identity(certificates.good.clone());
+    let server = StandInProcess::start(program, settings).await;
+    let mut config = config(server.address(), server.password());
+    config.encryption(EncryptionLevel::Strict);
+    config.trust_cert_ca(certificates.authority.display().to_string());
+    assert!(connect(config.clone()).await.is_ok());
+    config.encryption(EncryptionLevel::NotSupported);
+    assert!(connect(config).await.is_err());
 }
