@@ -72,10 +72,12 @@ impl StandInProcess {
         self.child.wait().await.expect("it ends");
     }
 
-    /// Stops it where it is.
+    /// Stops it where it is, and waits until it stands still.
     #[cfg(unix)]
     pub fn freeze(&self) {
         self.signal(rustix::process::Signal::STOP);
+        let stopped = rustix::process::WaitOptions::UNTRACED;
+        rustix::process::waitpid(Some(self.pid()), stopped).expect("it is ours to wait for");
     }
 
     /// Lets it go on.
@@ -86,10 +88,13 @@ impl StandInProcess {
 
     #[cfg(unix)]
     fn signal(&self, signal: rustix::process::Signal) {
+        rustix::process::kill_process(self.pid(), signal).expect("it can be signalled");
+    }
+
+    #[cfg(unix)]
+    fn pid(&self) -> rustix::process::Pid {
         let pid = self.child.id().and_then(|id| i32::try_from(id).ok());
-        let pid = pid
-            .and_then(rustix::process::Pid::from_raw)
-            .expect("it runs");
-        rustix::process::kill_process(pid, signal).expect("it can be signalled");
+        pid.and_then(rustix::process::Pid::from_raw)
+            .expect("it runs")
     }
 }

@@ -32,6 +32,8 @@ impl StandIn {
         let server = Arc::new(Server::new(settings.clone()));
         let thread = thread::Builder::new()
             .name("sqlserver-standin".into())
+            // Statements are in one another, and what runs them too.
+            .stack_size(16 << 20)
             .spawn(move || run(listener, server, stopped))
             .expect("the system has a thread left");
         Self {

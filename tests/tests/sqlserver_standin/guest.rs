@@ -33,7 +33,7 @@ pub(crate) fn config(address: SocketAddr, password: &str) -> Config {
 pub(crate) async fn connect(config: Config) -> tiberius::Result<Connection> {
     let stream = TcpStream::connect(config.get_addr()).await?;
     stream.set_nodelay(true)?;
-    let connecting = Client::connect(config, stream.compat_write());
+    let connecting = Box::pin(Client::connect(config, stream.compat_write()));
     within(SOON, "a connection", connecting).await
 }
 

@@ -54,3 +54,54 @@ async fn numbers_of_a_sequence_rise() {
     let drawn = "DECLARE @t bigint; SET @t = NEXT VALUE FOR lockwork.token; SELECT @t";
     assert_eq!(guest.big(drawn).await, 4);
 }
+
+#[tokio::test]
+async fn every_type_goes_both_ways() {
+    let server = server();
+    let mut guest = Guest::of(&server).await;
+    let long = "ü".repeat(5000);
+    let sql =
+        "SELECT @P1, @P2, @P3, @P4, @P5, @P6, CONVERT(varchar(20), @P7), CONVERT(bigint, NULL)";
+    let (none, bytes): (Option<&str>, &[u8]) = (None, &[1, 2, 3]);
+    let stream = guest
+        .client
+        .query(
+            sql,
+            &[&long.as_str(), &none, &1_u8, &2_i16, &bytes, &0.5_f64, &"é"],
+        )
+        .await;
+    let row = stream.unwrap().into_row().await.unwrap().unwrap();
+    assert_eq!(row.get(0), Some(long.as_str()));
+    assert_eq!(row.get::<&str, _>(1), None);
+    assert_eq!(row.get(2), Some(1_u8));
+    assert_eq!(row.get(3), Some(2_i16));
+    assert_eq!(row.get(4), Some(bytes));
+    assert_eq!(row.get(5), Some(0.5_f64));
+    assert_eq!(row.get(6), Some("é"));
+    assert_eq!(row.get::<i64, _>(7), None);
+}
+
+#[tokio::test]
+async fn a_time_goes_both_ways() {
+    let server = server();
+    let mut guest = Guest::of(&server).await;
+    let sql = "SELECT CONVERT(datetime2, '2024-02-29 12:34:56.7654321'), \
+               CONVERT(datetime, '1900-01-02 00:00:01')";
+    let rows = guest.rows(sql).await;
+    let cells: Vec<_> = rows[0].cells().map(|(_, data)| data.clone()).collect();
+    let tiberius::ColumnData::DateTime2(Some(precise)) = &cells[0] else {
+        panic!("{cells:?}");
+    };
+    assert_eq!(precise.date().days(), 738_944);
+    assert_eq!(precise.time().increments(), 452_967_654_321);
+    let tiberius::ColumnData::DateTime(Some(coarse)) = &cells[1] else {
+        panic!("{cells:?}");
+    };
+    assert_eq!((coarse.days(), coarse.seconds_fragments()), (1, 300));
+    let sql = "SELECT CONVERT(nvarchar(40), CONVERT(datetime2, '2024-02-29 12:34:56.7654321'))";
+    assert_eq!(guest.text(sql).await, "2024-02-29 12:34:56.7654321");
+    let sql = "DECLARE @a datetime2 = SYSUTCDATETIME(); WAITFOR DELAY '00:00:00.020'; \
+               SELECT CASE WHEN DATEDIFF(MILLISECOND, @a, SYSUTCDATETIME()) BETWEEN 19 AND 9999 \
+               THEN 1 ELSE 0 END";
+    assert_eq!(guest.int(sql).await, 1);
+}

@@ -45,7 +45,7 @@ pub(super) async fn open(
     let answer = wish.answer(server.settings.encryption);
     let body = prelogin::write(VERSION, answer);
     send(reader.get_mut(), &body, packet::DEFAULT_SIZE, 0).await?;
-    let mut transport = reader.into_inner();
+    let mut transport = reader.into_inner()?;
     if !strict && answer != Wish::NotSupported {
         transport = transport.negotiated(server, answer).await?;
     }
@@ -55,7 +55,7 @@ pub(super) async fn open(
         return Err(packet::malformed());
     }
     let login = Login::read(&message.body).map_err(|_| packet::malformed())?;
-    let mut transport = reader.into_inner();
+    let mut transport = reader.into_inner()?;
     if !strict && answer == Wish::Off {
         transport = transport.into_plain();
     }

@@ -12,6 +12,7 @@ use crate::sqlserver::{
     },
 };
 use std::{
+    collections::VecDeque,
     io,
     sync::{Arc, atomic::Ordering},
 };
@@ -19,6 +20,9 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
     sync::Notify,
 };
+
+/// How many requests may wait for one that runs.
+const MOST_QUEUED: usize = 16;
 
 /// How a request ended.
 enum End {
@@ -40,6 +44,7 @@ pub(super) async fn serve(server: Arc<Server>, opened: Opened) {
     let (reader, writer) = tokio::io::split(transport);
     let mut connection = Connection {
         reader: Reader::new(reader),
+        queue: VecDeque::new(),
         writer,
         session,
         packet_size,
@@ -54,6 +59,8 @@ pub(super) async fn serve(server: Arc<Server>, opened: Opened) {
 
 struct Connection<R, W> {
     reader: Reader<R>,
+    /// Requests that came before another was done.
+    queue: VecDeque<packet::Message>,
     writer: W,
     session: Session,
     packet_size: usize,
@@ -65,13 +72,21 @@ struct Connection<R, W> {
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<R, W> {
     async fn serve(&mut self) -> io::Result<()> {
         loop {
-            let message = tokio::select! {
-                message = self.reader.message() => message?,
-                () = self.kill.notified() => return Ok(()),
+            let message = match self.queue.pop_front() {
+                Some(message) => message,
+                None => tokio::select! {
+                    message = self.reader.message() => message?,
+                    () = self.kill.notified() => return Ok(()),
+                },
             };
             if message.kind == packet::ATTENTION {
                 // The answer it was about has been sent whole: this is one of its own.
                 self.session.out.done(Done::Batch, tokens::ATTENTION, 0, 0);
+                self.answer().await?;
+                continue;
+            }
+            if message.taken_back {
+                self.session.out.done(Done::Batch, tokens::ERROR, 0, 0);
                 self.answer().await?;
                 continue;
             }
@@ -112,6 +127,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<R, W> {
     async fn request(&mut self, message: &packet::Message) -> io::Result<End> {
         let interrupts = Interrupts {
             reader: &mut self.reader,
+            queue: &mut self.queue,
             kill: &self.kill,
             patient: self.patient,
             cancelled: self.session.cancelled.clone(),
@@ -140,6 +156,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<R, W> {
 /// What may end a request before its end.
 struct Interrupts<'a, R> {
     reader: &'a mut Reader<R>,
+    queue: &'a mut VecDeque<packet::Message>,
     kill: &'a Notify,
     patient: bool,
     cancelled: Arc<std::sync::atomic::AtomicBool>,
@@ -151,7 +168,6 @@ impl<R: AsyncRead + Unpin> Interrupts<'_, R> {
         let mut request = std::pin::pin!(request);
         loop {
             tokio::select! {
-                biased;
                 outcome = &mut request => {
                     // Heard too late to stop anything, it is answered all the same.
                     return match self.cancelled.load(Ordering::Relaxed) {
@@ -164,6 +180,7 @@ impl<R: AsyncRead + Unpin> Interrupts<'_, R> {
                         true => self.cancelled.store(true, Ordering::Relaxed),
                         false => return End::Attention,
                     },
+                    Ok(message) if self.queue.len() < MOST_QUEUED => self.queue.push_back(message),
                     _ => return End::Gone,
                 },
                 () = self.kill.notified() => return End::Killed,

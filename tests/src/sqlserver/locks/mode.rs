@@ -50,6 +50,19 @@ impl Mode {
         }
     }
 
+    /// What a wait for it is called.
+    pub(crate) const fn wait_type(self) -> &'static str {
+        match self {
+            IntentShared => "LCK_M_IS",
+            Shared => "LCK_M_S",
+            Update => "LCK_M_U",
+            IntentExclusive => "LCK_M_IX",
+            SharedIntentExclusive => "LCK_M_SIX",
+            UpdateIntentExclusive => "LCK_M_UIX",
+            Exclusive => "LCK_M_X",
+        }
+    }
+
     /// Whether another owner may have `other` at the same time.
     pub(crate) const fn goes_with(self, other: Self) -> bool {
         match (self, other) {

@@ -11,7 +11,6 @@ use crate::sqlserver::{
         Message,
         value::{Type, Value},
     },
-    state::PUBLIC,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -126,7 +125,7 @@ impl Session {
             Asked::Refused => return Ok(TIMED_OUT),
             Asked::Waiting(ticket, woken) => (ticket, woken),
         };
-        let waiting = self.waiting("LCK_M_X", Some(ticket));
+        let waiting = self.waiting(mode.wait_type(), Some(ticket));
         let answer = match u64::try_from(timeout) {
             Ok(limit) => {
                 let mut woken = woken;
@@ -146,6 +145,8 @@ impl Session {
             Err(_) => woken.await.ok(),
         };
         drop(waiting);
+        // As at any server, what the client says may come between a grant and the next statement.
+        tokio::task::yield_now().await;
         if self.is_cancelled() {
             return Err(Stop::Cancelled);
         }
@@ -222,66 +223,6 @@ impl Session {
             false => Type::NVarChar(Some(255)),
         }
     }
-
-    /// An owner by its word; an error inside for a transaction where there is none.
-    pub(super) fn owner(&self, word: &str) -> Option<Result<Owner, Message>> {
-        let owner = |transaction| Owner {
-            session: self.id,
-            transaction,
-        };
-        if word.eq_ignore_ascii_case("Session") {
-            return Some(Ok(owner(None)));
-        }
-        if !word.eq_ignore_ascii_case("Transaction") {
-            return None;
-        }
-        Some(match self.transaction_id() {
-            Some(id) => Ok(owner(Some(id))),
-            None => {
-                let text = "The statement or function must be executed in the context of a user \
-                            transaction.";
-                Err(Message::new(3918, 16, 1, text))
-            }
-        })
-    }
-
-    /// What a principal and a name lock; an error if this session is not in that principal.
-    pub(super) fn key(
-        &self,
-        principal: Option<&str>,
-        mut resource: Vec<u16>,
-    ) -> Result<Key, Message> {
-        if self.is_babelfish() {
-            return Ok(Key {
-                database: 0,
-                principal: 0,
-                resource: cut_to_bytes(&resource, 255),
-            });
-        }
-        resource.truncate(255);
-        let principal = principal.unwrap_or_default();
-        let state = self.state();
-        let database = state.database(self.database);
-        let found = database
-            .and_then(|it| it.principal(principal))
-            .map(|it| it.id);
-        let user = self.identity.user;
-        let is_member = |id: i32| {
-            id == PUBLIC
-                || database.is_some_and(|it| it.is_owner(user) || it.roles(user).contains(&id))
-        };
-        let Some(principal) = found.filter(|id| is_member(*id)) else {
-            let text = format!(
-                "The database principal '{principal}' does not exist, or user is not a member."
-            );
-            return Err(Message::new(1202, 16, 1, text));
-        };
-        Ok(Key {
-            database: self.database,
-            principal,
-            resource,
-        })
-    }
 }
 
 fn text(value: Option<&Value>) -> Option<String> {
@@ -292,14 +233,4 @@ fn text(value: Option<&Value>) -> Option<String> {
 pub(super) fn invalid(number: i32, what: &str, function: &str) -> Message {
     let text = format!("An invalid application lock {what} was passed to {function}.");
     Message::new(number, 16, 1, text)
-}
-
-/// The beginning of a text that is not longer than so many bytes of UTF-8.
-fn cut_to_bytes(units: &[u16], limit: usize) -> Vec<u16> {
-    let text = String::from_utf16_lossy(units);
-    let mut end = text.len().min(limit);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text[..end].encode_utf16().collect()
 }

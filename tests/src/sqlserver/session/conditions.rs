@@ -27,7 +27,15 @@ impl Session {
             }),
             Cond::Not(of) => Ok(self.holds(of, row)?.map(|it| !it)),
             Cond::Compare(left, operator, right) => {
-                let order = compare(&self.eval(left, row)?, &self.eval(right, row)?)?;
+                let exact = is_exact(left) || is_exact(right);
+                let (left, right) = (self.eval(left, row)?, self.eval(right, row)?);
+                let order = match exact {
+                    true => left
+                        .to_units()
+                        .zip(right.to_units())
+                        .map(|(one, two)| one.cmp(&two)),
+                    false => compare(&left, &right)?,
+                };
                 Ok(order.map(|order| match *operator {
                     "=" => order.is_eq(),
                     "<" => order.is_lt(),
@@ -73,6 +81,7 @@ impl Session {
         escape: Option<&Expr>,
         row: Option<&Row<'_>>,
     ) -> Result<Option<bool>, Message> {
+        let exact = is_exact(of) || is_exact(pattern);
         let escape = escape.map(|escape| self.eval(escape, row)).transpose()?;
         let escape = escape
             .and_then(|it| it.to_text())
@@ -82,8 +91,13 @@ impl Session {
             self.eval(pattern, row)?.to_text(),
         );
         let both = of.zip(pattern);
-        Ok(both.map(|(of, pattern)| matches(&of, &pattern, escape)))
+        Ok(both.map(|(of, pattern)| matches(&of, &pattern, escape, exact)))
     }
+}
+
+/// Whether a collation says that each unit counts.
+const fn is_exact(expr: &Expr) -> bool {
+    matches!(expr, Expr::Collated(_, true))
 }
 
 fn is_among(of: &Value, items: &[Value]) -> Result<Option<bool>, Message> {

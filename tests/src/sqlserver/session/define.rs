@@ -12,7 +12,11 @@ use crate::sqlserver::{
 impl Session {
     pub(super) fn define(&mut self, definition: &Definition) -> Result<(), Stop> {
         match definition {
-            Definition::CreateSchema(name) => self.create_schema(name)?,
+            Definition::CreateSchema(name) => {
+                if let Err(message) = self.create_schema(name) {
+                    return Err(self.schema_failed(&message));
+                }
+            }
             Definition::DropSchema { name, if_exists } => self.drop_schema(name, *if_exists)?,
             Definition::CreateSequence(name, options) => self.create_sequence(name, options)?,
             Definition::AlterSequence(name, options) => self.alter_sequence(name, options)?,
@@ -59,6 +63,15 @@ impl Session {
             database.add_schema(id, name);
             Ok(())
         })
+    }
+
+    /// Two errors are said of a schema that cannot be made, of which the last can be caught.
+    fn schema_failed(&mut self, message: &Message) -> Stop {
+        if self.tries == 0 {
+            self.say(&message.clone().at(1));
+        }
+        let text = "CREATE SCHEMA failed due to previous errors.";
+        Message::new(2759, 16, 0, text).into()
     }
 
     fn drop_schema(&self, name: &str, if_exists: bool) -> Result<(), Message> {

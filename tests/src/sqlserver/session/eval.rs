@@ -43,6 +43,7 @@ impl Session {
                     converted => converted,
                 }
             }
+            Expr::Collated(of, _) => self.eval(of, row),
             Expr::NextValue(name) => self.next_value(name),
             Expr::Query(select) => self.scalar(select, row),
             Expr::CountAll => {

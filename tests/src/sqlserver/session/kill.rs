@@ -1,11 +1,10 @@
 //! KILL, SHUTDOWN and USE.
 
 use super::{Session, Stop};
-use crate::sqlserver::sql::{Message, ast::Expr};
+use crate::sqlserver::sql::Message;
 
 impl Session {
-    pub(super) fn kill(&self, session: &Expr) -> Result<(), Stop> {
-        let number = self.eval(session, None)?.integer()?.unwrap_or(0);
+    pub(super) fn kill(&self, number: i64) -> Result<(), Stop> {
         if !self.server_allows("ALTER ANY CONNECTION") {
             let text = "User does not have permission to use the KILL statement.";
             return Err(Message::new(6102, 14, 1, text).into());

@@ -1,9 +1,14 @@
-//! LIKE: `%`, `_` and `[…]`, without regard to case.
+//! LIKE: `%`, `_` and `[…]`, without regard to case unless a collation has it.
 
 /// Whether a text is like a pattern.
-pub(super) fn matches(text: &str, pattern: &str, escape: Option<char>) -> bool {
-    let text: Vec<char> = text.to_lowercase().chars().collect();
-    let pattern: Vec<char> = pattern.to_lowercase().chars().collect();
+pub(super) fn matches(text: &str, pattern: &str, escape: Option<char>, exact: bool) -> bool {
+    let chars = |text: &str| -> Vec<char> {
+        match exact {
+            true => text.chars().collect(),
+            false => text.to_lowercase().chars().collect(),
+        }
+    };
+    let (text, pattern) = (chars(text), chars(pattern));
     is_like(&text, &pattern, escape)
 }
 

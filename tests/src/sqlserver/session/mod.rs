@@ -2,6 +2,7 @@
 
 mod applock;
 mod arithmetic;
+mod columns;
 mod conditions;
 mod define;
 mod errors;
@@ -11,10 +12,12 @@ mod functions;
 mod impersonate;
 mod kill;
 mod like;
+mod naming;
 mod principals;
 mod procedures;
 mod request;
 mod rights;
+mod rows;
 mod run;
 mod select;
 mod sources;

@@ -115,11 +115,10 @@ impl Session {
 
     fn create_user(&self, name: &str, login: Option<&str>) -> Result<(), Message> {
         self.may("ALTER ANY USER")?;
-        if let Some(login) = login {
-            if self.state().login(login).is_none() {
-                let text = format!("'{login}' is not a valid login or you do not have permission.");
-                return Err(Message::new(15007, 16, 1, text));
-            }
+        let unknown = login.filter(|it| self.state().login(it).is_none());
+        if let Some(login) = unknown {
+            let text = format!("'{login}' is not a valid login or you do not have permission.");
+            return Err(Message::new(15007, 16, 1, text));
         }
         self.change(|database, id| add(database, id, name, PrincipalKind::User, login))
     }

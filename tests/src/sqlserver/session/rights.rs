@@ -6,7 +6,7 @@ use crate::sqlserver::{
         Message,
         ast::{Act, Right, Securable},
     },
-    state::{Database, Grant, Grantee, Object},
+    state::{Database, Grant, Grantee, Object, PUBLIC_PROCEDURES},
 };
 
 /// Permissions that are about the whole server.
@@ -97,10 +97,11 @@ fn securable_object(database: &Database, securable: &Securable) -> Result<Option
             Ok(Some(Object::schema(&schema.name)))
         }
         "OBJECT" => {
-            let of_system = last.to_lowercase().starts_with("sp_")
-                && name.schema().is_none_or(|it| {
-                    it.eq_ignore_ascii_case("sys") || it.eq_ignore_ascii_case("dbo")
-                });
+            let of_system = PUBLIC_PROCEDURES
+                .contains(&format!("sys.{last}").to_lowercase().as_str())
+                && name
+                    .schema()
+                    .is_none_or(|it| ["sys", "dbo"].contains(&it.to_lowercase().as_str()));
             let schema = if of_system {
                 "sys"
             } else {

@@ -136,7 +136,7 @@ impl Session {
             Kind::Rollback(name) => self.rollback(name.as_deref())?,
             Kind::Save(name) => self.save(name)?,
             Kind::Use(name) => self.use_database(name)?,
-            Kind::Kill(session) => self.kill(session)?,
+            Kind::Kill(session) => self.kill(*session)?,
             Kind::Shutdown => self.shutdown()?,
             Kind::ExecuteAs(name, login) => self.execute_as(name, *login)?,
             Kind::Revert => self.revert(),

@@ -3,8 +3,9 @@
 use super::{
     Session, Stop,
     arithmetic::compare,
+    columns::{is_aggregate, is_of, nulls, plain},
     run::SELECT,
-    sources::{Row, Rows, SourceColumn},
+    sources::{Row, Rows},
 };
 use crate::sqlserver::{
     sql::{
@@ -16,6 +17,9 @@ use crate::sqlserver::{
     wire::tokens::Column,
 };
 use std::cmp::Ordering;
+
+/// A row, and what it is sorted by.
+type Sortable = (Vec<Value>, Vec<Value>);
 
 /// What a query gave.
 #[derive(Debug, Default)]
@@ -128,7 +132,7 @@ impl Session {
         select: &Select,
         source: &Rows,
         outer: Option<&Row<'_>>,
-    ) -> Result<Vec<(Vec<Value>, Vec<Value>)>, Message> {
+    ) -> Result<Vec<Sortable>, Message> {
         let rows = source.rows.iter().map(|values| {
             let row = plain(&source.columns, values, outer);
             Ok((self.items(select, &row)?, self.sort_keys(select, &row)?))
@@ -141,7 +145,7 @@ impl Session {
         select: &Select,
         source: &Rows,
         outer: Option<&Row<'_>>,
-    ) -> Result<Vec<(Vec<Value>, Vec<Value>)>, Message> {
+    ) -> Result<Vec<Sortable>, Message> {
         let mut groups: Vec<(Vec<Value>, Vec<Vec<Value>>)> = Vec::new();
         for values in &source.rows {
             let row = plain(&source.columns, values, outer);
@@ -168,7 +172,7 @@ impl Session {
         rows.collect()
     }
 
-    fn items(&self, select: &Select, row: &Row<'_>) -> Result<Vec<Value>, Message> {
+    pub(super) fn items(&self, select: &Select, row: &Row<'_>) -> Result<Vec<Value>, Message> {
         let mut values = Vec::new();
         for item in &select.items {
             match item {
@@ -210,83 +214,6 @@ impl Session {
         });
         keys.collect()
     }
-
-    /// The columns of an answer. Where it has no row, NULLs tell their types.
-    fn columns(
-        &self,
-        select: &Select,
-        source: &Rows,
-        rows: &[Vec<Value>],
-        outer: Option<&Row<'_>>,
-        grouped: bool,
-    ) -> Vec<Column> {
-        let names = names(select, &source.columns);
-        let sample = match rows.is_empty() {
-            false => Vec::new(),
-            true => {
-                let nulls = nulls(&source.columns);
-                let row = Row {
-                    group: grouped.then_some(&[]),
-                    ..plain(&source.columns, &nulls, outer)
-                };
-                self.items(select, &row).unwrap_or_default()
-            }
-        };
-        let kind = |place: usize| {
-            let all = rows.iter().chain(std::iter::once(&sample));
-            let kinds = all.filter_map(|row| row.get(place)).map(|it| it.kind);
-            kinds.reduce(Type::with).unwrap_or(Type::Int)
-        };
-        let named = names.into_iter().enumerate();
-        named
-            .map(|(place, name)| Column {
-                name,
-                kind: kind(place),
-            })
-            .collect()
-    }
-}
-
-fn names(select: &Select, columns: &[SourceColumn]) -> Vec<String> {
-    let mut names = Vec::new();
-    for item in &select.items {
-        match item {
-            Item::All(source) => {
-                let own = columns.iter().filter(|it| is_of(it, source.as_deref()));
-                names.extend(own.map(|it| it.name.clone()));
-            }
-            Item::Expr(_, Some(alias)) => names.push(alias.clone()),
-            Item::Expr(Expr::Column(parts), None) => {
-                names.push(parts.last().cloned().unwrap_or_default());
-            }
-            _ => names.push(String::new()),
-        }
-    }
-    names
-}
-
-fn is_of(column: &SourceColumn, source: Option<&str>) -> bool {
-    source.is_none_or(|source| same(source, &column.source))
-}
-
-fn plain<'a>(
-    columns: &'a [SourceColumn],
-    values: &'a [Value],
-    outer: Option<&'a Row<'a>>,
-) -> Row<'a> {
-    Row {
-        columns,
-        values,
-        group: None,
-        outer,
-    }
-}
-
-fn nulls(columns: &[SourceColumn]) -> Vec<Value> {
-    columns
-        .iter()
-        .map(|column| Value::null(column.kind))
-        .collect()
 }
 
 const fn assignment(item: &Item) -> Option<&String> {
@@ -296,29 +223,7 @@ const fn assignment(item: &Item) -> Option<&String> {
     }
 }
 
-fn is_aggregate(item: &Item) -> bool {
-    match item {
-        Item::Expr(expr, _) | Item::Assign(_, expr) => counts(expr),
-        Item::All(_) => false,
-    }
-}
-
-fn counts(expr: &Expr) -> bool {
-    match expr {
-        Expr::CountAll => true,
-        Expr::Call(name, arguments) => {
-            ["count", "min", "max", "sum"].contains(&name.as_str()) || arguments.iter().any(counts)
-        }
-        Expr::Negative(of) | Expr::BitNot(of) | Expr::Convert { of, .. } => counts(of),
-        Expr::Binary(left, _, right) => counts(left) || counts(right),
-        Expr::Case {
-            whens, otherwise, ..
-        } => whens.iter().any(|(_, then)| counts(then)) || otherwise.as_deref().is_some_and(counts),
-        _ => false,
-    }
-}
-
-fn sort(rows: &mut [(Vec<Value>, Vec<Value>)], order: &[(Expr, bool)]) -> Result<(), Message> {
+fn sort(rows: &mut [Sortable], order: &[(Expr, bool)]) -> Result<(), Message> {
     let mut problem = None;
     rows.sort_by(|(_, one), (_, two)| {
         for ((one, two), (_, down)) in one.iter().zip(two).zip(order) {

@@ -227,7 +227,7 @@ impl Lexer<'_> {
         while self.peek(0).is_ascii_hexdigit() {
             digits.push(self.bump());
         }
-        if digits.len() % 2 != 0 {
+        if !digits.len().is_multiple_of(2) {
             digits.insert(0, '0');
         }
         let pairs = digits.as_bytes().as_chunks::<2>().0.iter();

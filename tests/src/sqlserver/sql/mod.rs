@@ -3,6 +3,7 @@
 
 pub(crate) mod ast;
 mod convert;
+mod definition;
 mod lexer;
 mod message;
 mod parser;

@@ -9,7 +9,7 @@ mod table;
 
 pub(crate) use database::{DBO, Database, GUEST, PUBLIC, Principal, PrincipalKind};
 pub(crate) use logins::Login;
-pub(crate) use rights::{Grant, Grantee, Object};
+pub(crate) use rights::{Grant, Grantee, Object, PUBLIC_PROCEDURES};
 pub(crate) use sequence::Sequence;
 pub(crate) use sessions::SessionInfo;
 pub(crate) use table::Table;

@@ -78,6 +78,25 @@ impl Database {
     }
 }
 
+impl Database {
+    /// Whether a principal sees that there is such an object: who may do nothing with it does not.
+    pub(crate) fn shows(&self, principal: i32, schema: i32, name: &str) -> bool {
+        let schema = self.schemas.iter().find(|it| it.id == schema);
+        let object = schema.map(|it| Object::in_schema(&it.name, name));
+        let any = [
+            "VIEW DEFINITION",
+            "SELECT",
+            "UPDATE",
+            "INSERT",
+            "DELETE",
+            "REFERENCES",
+            "ALTER",
+        ];
+        any.iter()
+            .any(|permission| self.allows(principal, permission, object.as_ref()))
+    }
+}
+
 impl State {
     /// Whether a login may do something with the whole server.
     pub(crate) fn server_allows(&self, login: &str, permission: &str) -> bool {

@@ -29,6 +29,8 @@ pub(crate) struct Message {
     pub(crate) kind: u8,
     pub(crate) reset: bool,
     pub(crate) keeps_transaction: bool,
+    /// Its client took it back before its end.
+    pub(crate) taken_back: bool,
     pub(crate) body: Vec<u8>,
 }
 
@@ -61,9 +63,12 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         }
     }
 
-    /// The stream it reads from, and no more of it.
-    pub(crate) fn into_inner(self) -> R {
-        self.io
+    /// The stream it reads from; an error if more was sent than it gave out.
+    pub(crate) fn into_inner(self) -> io::Result<R> {
+        match self.buffer.is_empty() && self.partial.is_none() {
+            true => Ok(self.io),
+            false => Err(malformed()),
+        }
     }
 
     pub(crate) const fn get_mut(&mut self) -> &mut R {
@@ -88,8 +93,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         [kind, status, ..]: [u8; HEADER],
         body: Vec<u8>,
     ) -> io::Result<Option<Message>> {
-        // A client that gives up half-way says so in the last packet of what is to be forgotten.
-        let message = match self.partial.take() {
+        let mut message = match self.partial.take() {
             Some(mut message) if message.kind == kind => {
                 message.body.extend(body);
                 message
@@ -99,6 +103,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
                 kind,
                 reset: status & (RESET | RESET_KEEPING_TRANSACTION) != 0,
                 keeps_transaction: status & RESET_KEEPING_TRANSACTION != 0,
+                taken_back: false,
                 body,
             },
         };
@@ -109,7 +114,8 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             self.partial = Some(message);
             return Ok(None);
         }
-        Ok((status & IGNORE == 0).then_some(message))
+        message.taken_back = status & IGNORE != 0;
+        Ok(Some(message))
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn batch(body: &[u8]) -> Result<String, Malformed> {
     let mut from = Cursor::new(body);
     skip_headers(&mut from)?;
     let bytes = from.rest();
-    if bytes.len() % 2 != 0 {
+    if !bytes.len().is_multiple_of(2) {
         return Err(Malformed);
     }
     Ok(String::from_utf16_lossy(&super::cursor::units(bytes)))

@@ -23,7 +23,7 @@ impl Session {
         if let ("count" | "min" | "max" | "sum", [of]) = (name, arguments) {
             return self.aggregate(name, of, row);
         }
-        if let "coalesce" | "isnull" | "iif" = name {
+        if let "coalesce" | "isnull" = name {
             return self.first_present(name, arguments, row);
         }
         let values = arguments.iter().map(|it| self.eval(it, row));
@@ -53,8 +53,8 @@ impl Session {
         arguments: &[Expr],
         row: Option<&Row<'_>>,
     ) -> Result<Value, Message> {
-        let (Some(first), true) = (arguments.first(), name != "iif") else {
-            return Err(Message::syntax(name));
+        let Some(first) = arguments.first() else {
+            return Err(wrong_count(name, 2));
         };
         if name == "isnull" && arguments.len() != 2 {
             return Err(wrong_count(name, 2));

@@ -6,7 +6,7 @@ use crate::sqlserver::{
         Message,
         value::{Type, Value},
     },
-    state::{Object, PrincipalKind, same},
+    state::{Object, PUBLIC_PROCEDURES, PrincipalKind, same},
 };
 
 impl Session {
@@ -111,11 +111,11 @@ impl Session {
                 })
             }
             (Some("SCHEMA"), Some(name)) => {
-                let known = self
-                    .state()
-                    .database(self.database)
-                    .is_some_and(|it| it.schema(name).is_some());
-                known.then(|| self.allows(&permission, Some(&Object::schema(name))))
+                let state = self.state();
+                let database = state.database(self.database);
+                let known = database.is_some_and(|it| it.schema(name).is_some());
+                drop(state);
+                Some(known && self.allows(&permission, Some(&Object::schema(name))))
             }
             (Some("OBJECT"), Some(name)) => self.has_object_permission(name, &permission),
             _ => None,
@@ -127,18 +127,16 @@ impl Session {
         let parts = split_name(name);
         let last = parts.last()?.to_lowercase();
         let schema = parts.len().checked_sub(2).map(|at| parts[at].clone());
-        let procedure = last.starts_with("sp_");
+        let procedure = PUBLIC_PROCEDURES.contains(&format!("sys.{last}").as_str());
         let schema = match (procedure, schema) {
             (true, _) => "sys".to_owned(),
             (false, Some(schema)) => schema,
             (false, None) => "dbo".to_owned(),
         };
-        let known = procedure
-            || self
-                .state()
-                .database(self.database)?
-                .object_id(&schema, &last)
-                .is_some();
-        known.then(|| self.allows(permission, Some(&Object::in_schema(&schema, &last))))
+        let state = self.state();
+        let database = state.database(self.database)?;
+        let known = procedure || database.object_id(&schema, &last).is_some();
+        let object = Object::in_schema(&schema, &last);
+        Some(known && database.allows(self.identity.user, permission, Some(&object)))
     }
 }

@@ -127,11 +127,16 @@ impl Session {
         let schema = schema
             .filter(|it| !it.is_empty())
             .unwrap_or_else(|| "dbo".into());
-        let found = database.and_then(|database| match kind.as_deref().map(str::trim) {
-            Some(kind) if same(kind, "SO") => database.sequence(&schema, &last).map(|it| it.id),
-            Some(kind) if same(kind, "U") => database.table(&schema, &last).map(|it| it.id),
-            Some(_) => None,
-            None => database.object_id(&schema, &last),
+        let found = database.and_then(|database| {
+            let place = database.schema(&schema)?.id;
+            let seen = database.shows(self.identity.user, place, &last);
+            match kind.as_deref().map(str::trim) {
+                _ if !seen => None,
+                Some(kind) if same(kind, "SO") => database.sequence(&schema, &last).map(|it| it.id),
+                Some(kind) if same(kind, "U") => database.table(&schema, &last).map(|it| it.id),
+                Some(_) => None,
+                None => database.object_id(&schema, &last),
+            }
         });
         found.map_or(null, Value::int)
     }

@@ -15,12 +15,13 @@ use crate::sqlserver::{
 pub(super) fn rows(session: &Session, view: &str) -> Option<Rows> {
     let state = session.state();
     let database = state.database(session.database)?;
+    let user = session.identity.user;
     match view {
         "databases" => Some(databases(&state)),
         "schemas" => Some(schemas(database)),
-        "sequences" => Some(sequences(database)),
-        "objects" => Some(objects(database)),
-        "tables" => Some(tables(database)),
+        "sequences" => Some(sequences(database, user)),
+        "objects" => Some(objects(database, user)),
+        "tables" => Some(tables(database, user)),
         "database_principals" => Some(principals(database)),
         "server_principals" | "sql_logins" => Some(logins(&state)),
         _ => None,
@@ -69,7 +70,7 @@ fn schemas(database: &Database) -> Rows {
     made(&columns, rows.collect())
 }
 
-fn sequences(database: &Database) -> Rows {
+fn sequences(database: &Database, user: i32) -> Rows {
     let columns = [
         ("name", Type::SYSNAME),
         ("object_id", Type::Int),
@@ -83,7 +84,9 @@ fn sequences(database: &Database) -> Rows {
         ("current_value", Type::BigInt),
         ("is_exhausted", Type::Bit),
     ];
-    let rows = database.sequences.iter().map(|it| {
+    let seen = database.sequences.iter();
+    let seen = seen.filter(|it| database.shows(user, it.schema, &it.name));
+    let rows = seen.map(|it| {
         vec![
             Value::name(&it.name),
             Value::int(it.id),
@@ -101,7 +104,7 @@ fn sequences(database: &Database) -> Rows {
     made(&columns, rows.collect())
 }
 
-fn objects(database: &Database) -> Rows {
+fn objects(database: &Database, user: i32) -> Rows {
     let columns = [
         ("name", Type::SYSNAME),
         ("object_id", Type::Int),
@@ -122,21 +125,24 @@ fn objects(database: &Database) -> Rows {
     let sequences = database
         .sequences
         .iter()
+        .filter(|it| database.shows(user, it.schema, &it.name))
         .map(|it| row(&it.name, it.id, it.schema, "SO"));
     let tables = database
         .tables
         .iter()
+        .filter(|it| database.shows(user, it.schema, &it.name))
         .map(|it| row(&it.name, it.id, it.schema, "U"));
     made(&columns, sequences.chain(tables).collect())
 }
 
-fn tables(database: &Database) -> Rows {
+fn tables(database: &Database, user: i32) -> Rows {
     let columns = [
         ("name", Type::SYSNAME),
         ("object_id", Type::Int),
         ("schema_id", Type::Int),
     ];
     let rows = database.tables.iter();
+    let rows = rows.filter(|it| database.shows(user, it.schema, &it.name));
     let rows = rows.map(|it| {
         vec![
             Value::name(&it.name),

@@ -152,7 +152,7 @@ fn description(row: &LockRow) -> Vec<u16> {
 }
 
 fn sessions(session: &Session, all: bool) -> Rows {
-    let columns: [ViewColumn; 16] = [
+    let columns: [ViewColumn; 14] = [
         ("session_id", Type::SmallInt),
         ("login_time", Type::DateTime),
         ("host_name", Type::SYSNAME),
@@ -167,8 +167,6 @@ fn sessions(session: &Session, all: bool) -> Rows {
         ("is_user_process", Type::Bit),
         ("database_id", Type::SmallInt),
         ("open_transaction_count", Type::Int),
-        ("cpu_time", Type::Int),
-        ("lock_timeout", Type::Int),
     ];
     let state = session.state();
     let visible = state
@@ -191,8 +189,6 @@ fn sessions(session: &Session, all: bool) -> Rows {
             Value::bit(true),
             Value::small(info.database as i16),
             Value::int(info.transactions),
-            Value::int(0),
-            Value::int(-1),
         ]
     });
     made(&columns, rows.collect())

@@ -10,23 +10,29 @@ use crate::sqlserver::sql::{
 impl Parser {
     pub(super) fn condition(&mut self) -> Result<Cond, Message> {
         let mut left = self.conjunction()?;
+        let mut terms = 0;
         while self.accept("OR") {
+            terms += 1;
+            self.check_length(terms)?;
             left = Cond::Or(Box::new(left), Box::new(self.conjunction()?));
         }
         Ok(left)
     }
 
     fn conjunction(&mut self) -> Result<Cond, Message> {
-        let mut left = self.negation()?;
+        let mut left = self.inside(Self::negation)?;
+        let mut terms = 0;
         while self.accept("AND") {
-            left = Cond::And(Box::new(left), Box::new(self.negation()?));
+            terms += 1;
+            self.check_length(terms)?;
+            left = Cond::And(Box::new(left), Box::new(self.inside(Self::negation)?));
         }
         Ok(left)
     }
 
     fn negation(&mut self) -> Result<Cond, Message> {
         match self.accept("NOT") {
-            true => Ok(Cond::Not(Box::new(self.negation()?))),
+            true => Ok(Cond::Not(Box::new(self.inside(Self::negation)?))),
             false => self.predicate(),
         }
     }
@@ -42,10 +48,11 @@ impl Parser {
         if self.is_symbol("(") && !self.is_at(1, "SELECT") {
             let start = self.at;
             self.bump();
-            if let Ok(inner) = self.condition() {
-                if self.accept_symbol(")") && !self.continues_expression() {
-                    return Ok(inner);
-                }
+            let inner = self.condition().ok();
+            if let Some(inner) =
+                inner.filter(|_| self.accept_symbol(")") && !self.continues_expression())
+            {
+                return Ok(inner);
             }
             self.at = start;
         }
@@ -130,7 +137,10 @@ impl Expr {
     pub(super) fn has_next_value(&self) -> bool {
         match self {
             Self::NextValue(_) => true,
-            Self::Negative(of) | Self::BitNot(of) | Self::Convert { of, .. } => of.has_next_value(),
+            Self::Negative(of)
+            | Self::BitNot(of)
+            | Self::Collated(of, _)
+            | Self::Convert { of, .. } => of.has_next_value(),
             Self::Binary(left, _, right) => left.has_next_value() || right.has_next_value(),
             Self::Call(_, arguments) => arguments.iter().any(Self::has_next_value),
             Self::Case {

@@ -23,7 +23,7 @@ impl Parser {
         if self.accept("TABLE") {
             return self.create_table();
         }
-        let definition = if self.accept("SCHEMA") {
+        let definition = if self.is("SCHEMA") {
             self.create_schema()?
         } else if self.accept("SEQUENCE") {
             Definition::CreateSequence(self.object()?, self.sequence_options()?)
@@ -45,7 +45,16 @@ impl Parser {
         Ok(Kind::Define(definition))
     }
 
+    /// A schema is made by the first statement of a batch, and not inside of another.
     fn create_schema(&mut self) -> Result<Definition, Message> {
+        if self.depth > 1 {
+            return Err(self.unexpected());
+        }
+        if self.at > 1 {
+            let text = "'CREATE SCHEMA' must be the first statement in a query batch.";
+            return Err(Message::new(111, 15, 1, text).at(self.line()));
+        }
+        self.bump();
         let name = match self.accept("AUTHORIZATION") {
             true => return Ok(Definition::CreateSchema(self.name()?)),
             false => self.name()?,

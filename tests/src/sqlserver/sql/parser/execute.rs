@@ -32,11 +32,14 @@ impl Parser {
     pub(super) fn execute_unmarked(&mut self) -> Result<Kind, Message> {
         let start = self.at;
         let procedure = self.object()?;
-        let follows = match self.peek() {
-            lexer::Kind::End | lexer::Kind::Symbol(";") => true,
-            lexer::Kind::Text { .. } | lexer::Kind::Variable(_) | lexer::Kind::Integer(_) => true,
-            _ => false,
-        };
+        let follows = matches!(
+            self.peek(),
+            lexer::Kind::End
+                | lexer::Kind::Symbol(";")
+                | lexer::Kind::Text { .. }
+                | lexer::Kind::Variable(_)
+                | lexer::Kind::Integer(_)
+        );
         if !follows {
             self.at = start;
             return Err(self.unexpected());
@@ -84,11 +87,11 @@ impl Parser {
 
     fn argument(&mut self) -> Result<Argument, Message> {
         let mut name = None;
-        if let lexer::Kind::Variable(given) = self.peek().clone() {
-            if *self.peek_at(1) == lexer::Kind::Symbol("=") {
-                name = Some(given.to_lowercase());
-                self.at += 2;
-            }
+        if let (lexer::Kind::Variable(given), lexer::Kind::Symbol("=")) =
+            (self.peek(), self.peek_at(1))
+        {
+            name = Some(given.to_lowercase());
+            self.at += 2;
         }
         if self.accept("DEFAULT") {
             return Ok(Argument {

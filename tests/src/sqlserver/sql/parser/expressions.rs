@@ -11,26 +11,30 @@ use crate::sqlserver::sql::{
 impl Parser {
     pub(super) fn expression(&mut self) -> Result<Expr, Message> {
         let mut left = self.product()?;
-        loop {
+        for terms in 0.. {
+            self.check_length(terms)?;
             let Kind::Symbol(operator @ ("+" | "-" | "&" | "|" | "^")) = *self.peek() else {
-                return Ok(left);
+                break;
             };
             self.bump();
             let right = self.product()?;
             left = Expr::Binary(Box::new(left), operator, Box::new(right));
         }
+        Ok(left)
     }
 
     fn product(&mut self) -> Result<Expr, Message> {
-        let mut left = self.unary()?;
-        loop {
+        let mut left = self.inside(Self::unary)?;
+        for terms in 0.. {
+            self.check_length(terms)?;
             let Kind::Symbol(operator @ ("*" | "/" | "%")) = *self.peek() else {
-                return Ok(left);
+                break;
             };
             self.bump();
-            let right = self.unary()?;
+            let right = self.inside(Self::unary)?;
             left = Expr::Binary(Box::new(left), operator, Box::new(right));
         }
+        Ok(left)
     }
 
     fn unary(&mut self) -> Result<Expr, Message> {
@@ -42,18 +46,19 @@ impl Parser {
             self.at = at;
         }
         if self.accept_symbol("-") {
-            return Ok(Expr::Negative(Box::new(self.unary()?)));
+            return Ok(Expr::Negative(Box::new(self.inside(Self::unary)?)));
         }
         if self.accept_symbol("~") {
-            return Ok(Expr::BitNot(Box::new(self.unary()?)));
+            return Ok(Expr::BitNot(Box::new(self.inside(Self::unary)?)));
         }
         self.accept_symbol("+");
         let expr = self.primary()?;
-        // A collation changes nothing that is kept here.
-        if self.accept("COLLATE") {
-            self.name()?;
+        if !self.accept("COLLATE") {
+            return Ok(expr);
         }
-        Ok(expr)
+        let name = self.name()?.to_ascii_uppercase();
+        let exact = ["_BIN", "_CS_"].iter().any(|part| name.contains(part));
+        Ok(Expr::Collated(Box::new(expr), exact))
     }
 
     fn primary(&mut self) -> Result<Expr, Message> {
@@ -111,6 +116,7 @@ impl Parser {
                 self.bump();
                 self.call(name)
             }
+            "IIF" => self.choice(),
             "COUNT" if self.count_of_all() => Ok(Expr::CountAll),
             _ if is_reserved(word) => Err(self.unexpected()),
             _ => self.column_or_call(),
@@ -148,18 +154,7 @@ impl Parser {
         self.expect_symbol("(")?;
         let mut arguments = Vec::new();
         if !self.accept_symbol(")") {
-            // What a part of a date is called is no column.
-            if name.to_ascii_uppercase().starts_with("DATE")
-                && !name.eq_ignore_ascii_case("DATALENGTH")
-            {
-                if let Kind::Word(part) = self.peek().clone() {
-                    if *self.peek_at(1) == Kind::Symbol(",") {
-                        self.bump();
-                        self.expect_symbol(",")?;
-                        arguments.push(Expr::Value(Value::text(&part)));
-                    }
-                }
-            }
+            arguments.extend(self.part_of_date(name));
             arguments.push(self.expression()?);
             while self.accept_symbol(",") {
                 arguments.push(self.expression()?);
@@ -167,6 +162,19 @@ impl Parser {
             self.expect_symbol(")")?;
         }
         Ok(Expr::Call(name.to_lowercase(), arguments))
+    }
+
+    /// What a part of a date is called is no column.
+    fn part_of_date(&mut self, function: &str) -> Option<Expr> {
+        let Kind::Word(part) = self.peek().clone() else {
+            return None;
+        };
+        let of_dates = function.to_ascii_uppercase().starts_with("DATE");
+        if !of_dates || *self.peek_at(1) != Kind::Symbol(",") {
+            return None;
+        }
+        self.at += 2;
+        Some(Expr::Value(Value::text(&part)))
     }
 
     fn cast(&mut self) -> Result<Expr, Message> {
@@ -193,6 +201,23 @@ impl Parser {
         }
         self.expect_symbol(")")?;
         Ok(Expr::Convert { of, to, tries })
+    }
+
+    /// `IIF(condition, one, two)`.
+    fn choice(&mut self) -> Result<Expr, Message> {
+        self.bump();
+        self.expect_symbol("(")?;
+        let when = When::True(self.plain_condition()?);
+        self.expect_symbol(",")?;
+        let then = self.expression()?;
+        self.expect_symbol(",")?;
+        let otherwise = Some(Box::new(self.expression()?));
+        self.expect_symbol(")")?;
+        Ok(Expr::Case {
+            of: None,
+            whens: vec![(when, then)],
+            otherwise,
+        })
     }
 
     fn case(&mut self) -> Result<Expr, Message> {

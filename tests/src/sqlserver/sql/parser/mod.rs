@@ -60,7 +60,16 @@ pub(super) struct Parser {
     variables: Vec<String>,
     in_catch: bool,
     in_loop: bool,
+    /// How many statements the next one is in.
+    depth: usize,
+    /// How many expressions, conditions and statements.
+    nesting: usize,
 }
+
+/// How deep one thing may be in another.
+const DEEPEST: usize = 100;
+/// How many terms may be in a row.
+const LONGEST: usize = 1000;
 
 impl Parser {
     fn new(text: &str, declared: &[String]) -> Result<Self, Message> {
@@ -70,7 +79,37 @@ impl Parser {
             variables: declared.iter().map(|name| name.to_lowercase()).collect(),
             in_catch: false,
             in_loop: false,
+            depth: 0,
+            nesting: 0,
         })
+    }
+
+    /// Parses what is inside of something else, if that is not too deep.
+    fn inside<T>(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> Result<T, Message>,
+    ) -> Result<T, Message> {
+        if self.nesting >= DEEPEST {
+            return Err(self.too_deep());
+        }
+        self.nesting += 1;
+        let parsed = parse(self);
+        self.nesting -= 1;
+        parsed
+    }
+
+    fn too_deep(&self) -> Message {
+        let text = "Some part of your SQL statement is nested too deeply. Rewrite the query or break \
+                    it up into smaller queries.";
+        Message::new(191, 15, 1, text).at(self.line())
+    }
+
+    /// Whether so many terms in a row are too many.
+    fn check_length(&self, terms: usize) -> Result<(), Message> {
+        match terms > LONGEST {
+            true => Err(self.too_deep()),
+            false => Ok(()),
+        }
     }
 
     fn peek(&self) -> &Kind {

@@ -243,7 +243,10 @@ impl Parser {
             "smallint" => Type::SmallInt,
             "int" | "integer" => Type::Int,
             "bigint" => Type::BigInt,
-            "float" | "real" => Type::Float,
+            "float" | "real" => {
+                self.length()?;
+                Type::Float
+            }
             "datetime" => Type::DateTime,
             "datetime2" => {
                 self.length()?;

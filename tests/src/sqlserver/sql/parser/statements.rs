@@ -10,7 +10,10 @@ use crate::sqlserver::sql::{
 impl Parser {
     pub(super) fn statement(&mut self) -> Result<Statement, Message> {
         let line = self.line();
-        let kind = self.statement_kind()?;
+        self.depth += 1;
+        let kind = self.inside(Self::statement_kind);
+        self.depth -= 1;
+        let kind = kind?;
         self.accept_symbol(";");
         Ok(Statement { line, kind })
     }
@@ -48,7 +51,7 @@ impl Parser {
             }
             "KILL" => {
                 self.bump();
-                Ok(Kind::Kill(self.expression()?))
+                Ok(Kind::Kill(self.whole()?))
             }
             "SHUTDOWN" => {
                 self.bump();
