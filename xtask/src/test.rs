@@ -15,7 +15,8 @@ const REQUIRE: &str = "LOCKWORK_REQUIRE";
 const ALWAYS_THERE: &str = "memory,memory+trace,memory+retry,memory+prefix,memory+metrics,\
                             memory+delays,memory+deaf,file,file-poll,file+layers,lease,session,\
                             postgres,postgres-least,postgres-lease,postgres-lease-pgbouncer,\
-                            redis,redis-cluster,redis-quorum,redis-medallion";
+                            redis,redis-cluster,redis-quorum,redis-medallion,\
+                            sqlserver,sqlserver-least,sqlserver-medallion,sqlserver-babelfish";
 
 /// The services, by the names in `services/list.rs`, that are brought up for
 /// the tests.
