@@ -269,8 +269,8 @@ async fn what_is_too_deep_is_an_error() {
         format!("IF {}1 = 1{} SELECT 1", "(".repeat(9999), ")".repeat(9999)),
         format!("{}SELECT 1{}", "BEGIN ".repeat(9999), " END".repeat(9999)),
         format!("{}SELECT 1", "IF 1 = 1 ".repeat(9999)),
-        format!("SELECT 0{}", " + 1".repeat(99999)),
-        format!("IF 1 = 1{} SELECT 1", " AND 1 = 1".repeat(99999)),
+        format!("SELECT 0{}", " + 1".repeat(9999)),
+        format!("IF 1 = 1{} SELECT 1", " AND 1 = 1".repeat(9999)),
         format!("SELECT {}1{}", "ABS(".repeat(9999), ")".repeat(9999)),
     ];
     for sql in deep {

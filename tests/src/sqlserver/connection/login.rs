@@ -164,37 +164,44 @@ fn enter(
             format!("Cannot open database \"{wanted}\" requested by the login. The login failed.");
         return Err(vec![Message::new(4060, 11, 1, text).at(1), refused()]);
     };
-    let id = (51..=i16::MAX).find(|id| !state.sessions.contains_key(id));
-    let Some(id) = id else {
+    let Some(id) = (51..=i16::MAX).find(|id| !state.sessions.contains_key(id)) else {
         let text = "The maximum limit for connections has been reached.";
         return Err(vec![Message::new(17809, 20, 1, text)]);
     };
-    let kill = Arc::new(Notify::new());
-    state.sessions.insert(
-        id,
-        SessionInfo {
-            login: name.clone(),
-            host: login.host.clone(),
-            program: login.program.clone(),
-            library: login.library.clone(),
-            client_pid: login.client_pid,
-            database,
-            connected: time::now(),
-            request_start: time::now(),
-            request_end: None,
-            running: false,
-            wait: None,
-            transactions: 0,
-            encrypted,
-            packet_size: login.packet_size,
-            address: from.ip().to_string(),
-            port: from.port(),
-            kill: kill.clone(),
-        },
-    );
+    let info = described(login, &name, database, from, encrypted);
+    let kill = info.kill.clone();
+    state.sessions.insert(id, info);
     drop(state);
-    Ok((
-        Session::new(server.clone(), id, &name, database, user),
-        kill,
-    ))
+    let session = Session::new(server.clone(), id, &name, database, user);
+    Ok((session, kill))
+}
+
+/// What others see of a new session.
+fn described(
+    login: &Login,
+    name: &str,
+    database: i32,
+    from: SocketAddr,
+    encrypted: bool,
+) -> SessionInfo {
+    let now = time::now();
+    SessionInfo {
+        login: name.into(),
+        host: login.host.clone(),
+        program: login.program.clone(),
+        library: login.library.clone(),
+        client_pid: login.client_pid,
+        database,
+        connected: now,
+        request_start: now,
+        request_end: None,
+        running: false,
+        wait: None,
+        transactions: 0,
+        encrypted,
+        packet_size: login.packet_size,
+        address: from.ip().to_string(),
+        port: from.port(),
+        kill: Arc::new(Notify::new()),
+    }
 }

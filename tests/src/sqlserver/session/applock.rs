@@ -22,6 +22,8 @@ const INVALID: i32 = -999;
 
 const GET: &str = "sp_getapplock";
 const RELEASE: &str = "sp_releaseapplock";
+/// What both call, and what errors are said to come from.
+const USER_LOCK: &str = "xp_userlock";
 
 /// A place in a line that is given up when this is dropped, and the session's word for it.
 struct Waiting {
@@ -77,39 +79,48 @@ impl Session {
             parameter("@DbPrincipal", Type::SYSNAME, Some(Value::text("public"))),
         ];
         let values = bind(GET, &parameters, given)?;
-        let [resource, mode, owner, timeout, principal] = &values[..] else {
+        let [resource, mode, owner, timeout, principal] = values.each_ref().map(Option::as_ref);
+        let mode = mode.ok_or_else(|| missing(GET, "@LockMode"))?;
+        let Some(mode) = mode.to_text().and_then(|it| Mode::parse(&it)) else {
             return Ok(INVALID);
         };
-        let Some(mode) = mode else {
-            return Err(missing(GET, "@LockMode").into());
-        };
-        // That which is not given at all is refused without a word.
-        let Some(resource) = resource else {
+        let Some((key, owner)) = self.named(resource, owner, principal)? else {
             return Ok(INVALID);
         };
-        let mode = mode.to_text().and_then(|it| Mode::parse(&it));
-        let owner = text(owner.as_ref()).and_then(|it| self.owner(&it));
-        let (Some(mode), Some(Ok(owner))) = (mode, owner) else {
-            return Ok(INVALID);
-        };
-        let Some(units) = resource.to_units() else {
-            self.raise(invalid(1224, "resource", "xp_userlock").of("xp_userlock"))?;
-            return Ok(INVALID);
-        };
-        let timeout = timeout.as_ref().map(Value::integer).transpose()?.flatten();
+        let timeout = timeout.map(Value::integer).transpose()?.flatten();
         let timeout = timeout.unwrap_or(self.lock_timeout);
         if timeout < -1 {
-            self.raise(invalid(1227, "time-out", "xp_userlock").of("xp_userlock"))?;
+            self.raise(invalid(1227, "time-out", USER_LOCK).of(USER_LOCK))?;
             return Ok(INVALID);
         }
-        let key = match self.key(text(principal.as_ref()).as_deref(), units) {
-            Ok(key) => key,
-            Err(message) => {
-                self.raise(message.of("xp_userlock"))?;
-                return Ok(INVALID);
-            }
-        };
         self.take(key, owner, mode, timeout).await
+    }
+
+    /// What both procedures are told of a lock; `None` if that is not sound. Some of what is wrong
+    /// is an error besides, and some of it is not.
+    fn named(
+        &mut self,
+        resource: Option<&Value>,
+        owner: Option<&Value>,
+        principal: Option<&Value>,
+    ) -> Result<Option<(Key, Owner)>, Stop> {
+        let owner = owner.and_then(Value::to_text);
+        let owner = owner.and_then(|it| self.owner(&it));
+        let (Some(resource), Some(Ok(owner))) = (resource, owner) else {
+            return Ok(None);
+        };
+        let Some(units) = resource.to_units() else {
+            self.raise(invalid(1224, "resource", USER_LOCK).of(USER_LOCK))?;
+            return Ok(None);
+        };
+        let principal = principal.and_then(Value::to_text);
+        match self.key(principal.as_deref(), units) {
+            Ok(key) => Ok(Some((key, owner))),
+            Err(message) => {
+                self.raise(message.of(USER_LOCK))?;
+                Ok(None)
+            }
+        }
     }
 
     async fn take(&self, key: Key, owner: Owner, mode: Mode, timeout: i64) -> Result<i32, Stop> {
@@ -181,38 +192,20 @@ impl Session {
             parameter("@DbPrincipal", Type::SYSNAME, Some(Value::text("public"))),
         ];
         let values = bind(RELEASE, &parameters, given)?;
-        let [resource, owner, principal] = &values[..] else {
+        let [resource, owner, principal] = values.each_ref().map(Option::as_ref);
+        let Some((key, owner)) = self.named(resource, owner, principal)? else {
             return Ok(INVALID);
-        };
-        let Some(resource) = resource else {
-            return Ok(INVALID);
-        };
-        let owner = text(owner.as_ref()).and_then(|it| self.owner(&it));
-        let Some(Ok(owner)) = owner else {
-            return Ok(INVALID);
-        };
-        let Some(units) = resource.to_units() else {
-            self.raise(invalid(1224, "resource", "xp_userlock").of("xp_userlock"))?;
-            return Ok(INVALID);
-        };
-        let principal = text(principal.as_ref());
-        let name = String::from_utf16_lossy(&units);
-        let key = match self.key(principal.as_deref(), units) {
-            Ok(key) => key,
-            Err(message) => {
-                self.raise(message.of("xp_userlock"))?;
-                return Ok(INVALID);
-            }
         };
         if self.state().locks.release(&key, owner) {
             return Ok(GRANTED);
         }
         let text = format!(
-            "Cannot release the application lock (Database Principal: '{}', Resource: '{name}') \
-             because it is not currently held.",
-            principal.unwrap_or_default()
+            "Cannot release the application lock (Database Principal: '{}', Resource: '{}') because \
+             it is not currently held.",
+            principal.and_then(Value::to_text).unwrap_or_default(),
+            resource.and_then(Value::to_text).unwrap_or_default()
         );
-        self.raise(Message::new(1223, 16, 1, text).of("xp_userlock"))?;
+        self.raise(Message::new(1223, 16, 1, text).of(USER_LOCK))?;
         Ok(INVALID)
     }
 
@@ -223,10 +216,6 @@ impl Session {
             false => Type::NVarChar(Some(255)),
         }
     }
-}
-
-fn text(value: Option<&Value>) -> Option<String> {
-    value.and_then(Value::to_text)
 }
 
 /// What is wrong with an argument of an application lock.

@@ -2,16 +2,16 @@
 
 use super::{
     Session, Stop,
-    procedures::{Given, Outputs},
+    procedures::{Given, Outputs, missing},
     run::Flow,
     variables::Scope,
 };
 use crate::sqlserver::{
     sql::{
-        Message,
+        Declared, Message,
         ast::{Argument, Expr, Name},
         parse, parse_parameters,
-        value::Value,
+        value::{Type, Value},
     },
     wire::tokens::{Done, MORE},
 };
@@ -60,66 +60,25 @@ impl Session {
     pub(super) async fn execute_sql(&mut self, given: Vec<Given>) -> Result<(i32, Outputs), Stop> {
         let mut given = given.into_iter().enumerate();
         let text = given.next().and_then(|(_, it)| it.value);
-        let Some(text) = text else {
-            let text = "Procedure or function 'sp_executesql' expects parameter '@statement', which \
-                        was not supplied.";
-            return Err(Message::new(201, 16, 10, text).into());
-        };
-        if !text.is_null() && !matches!(text.kind, crate::sqlserver::sql::value::Type::NVarChar(_))
-        {
+        let text = text.ok_or_else(|| missing("sp_executesql", "@statement"))?;
+        if !text.is_null() && !matches!(text.kind, Type::NVarChar(_)) {
             let text = "Procedure expects parameter '@statement' of type 'ntext/nchar/nvarchar'.";
             return Err(Message::new(214, 16, 2, text).into());
         }
-        let declared = given
-            .next()
-            .and_then(|(_, it)| it.value)
-            .and_then(|it| it.to_text());
-        let declared = parse_parameters(&declared.unwrap_or_default())?;
-        let mut scope = Scope::default();
-        let mut outputs = Vec::new();
-        for (name, kind, _) in &declared {
-            scope.declare(name, *kind);
-        }
-        let mut values = Vec::new();
-        for (number, (place, it)) in given.enumerate() {
-            let name = it
-                .name
-                .clone()
-                .or_else(|| declared.get(number).map(|it| it.0.clone()));
-            let found = declared
-                .iter()
-                .find(|(other, ..)| Some(other) == name.as_ref());
-            let Some((name, kind, _)) = found else {
-                return Err(too_many("").into());
-            };
-            if it.output {
-                outputs.push((place, name.clone()));
-            }
-            values.push((
-                name.clone(),
-                it.value.unwrap_or(Value::null(*kind)).convert(*kind)?,
-            ));
-        }
-        if let Some((name, ..)) = declared
-            .iter()
-            .find(|(name, ..)| !values.iter().any(|(it, _)| it == name))
-        {
-            let list: Vec<&str> = declared.iter().map(|it| it.0.as_str()).collect();
+        let text = text.to_text().unwrap_or_default();
+        let list = given.next().and_then(|(_, it)| it.value);
+        let list = list.and_then(|it| it.to_text()).unwrap_or_default();
+        let bound = Bound::new(&parse_parameters(&list)?, given)?;
+        if let Some(name) = &bound.missing {
             let text = format!(
-                "The parameterized query '({}){}' expects the parameter '{name}', which was not \
-                 supplied.",
-                list.join(","),
-                text.to_text().unwrap_or_default()
+                "The parameterized query '({list}){text}' expects the parameter '{name}', which was \
+                 not supplied."
             );
             return Err(Message::new(8178, 16, 1, text).into());
         }
-        let names: Vec<String> = declared.iter().map(|it| it.0.clone()).collect();
-        let text = text.to_text().unwrap_or_default();
-        scope.fill(values);
-        let (status, scope) = self.nested(&text, scope, &names).await?;
-        let outputs = outputs
-            .into_iter()
-            .filter_map(|(place, name)| Some((place, scope.get(&name)?.clone())));
+        let (status, scope) = self.nested(&text, bound.scope, &bound.names).await?;
+        let outputs = bound.outputs.into_iter();
+        let outputs = outputs.filter_map(|(place, name)| Some((place, scope.get(&name)?.clone())));
         Ok((status, outputs.collect()))
     }
 
@@ -148,6 +107,46 @@ impl Session {
             Flow::Return(status) => Ok((status, scope)),
             _ => Ok((0, scope)),
         }
+    }
+}
+
+/// The parameters of a text, and what they were given.
+#[derive(Default)]
+struct Bound {
+    names: Vec<String>,
+    scope: Scope,
+    /// Where a parameter's value goes afterwards, by the place of the argument.
+    outputs: Vec<(usize, String)>,
+    /// One that was given nothing.
+    missing: Option<String>,
+}
+
+impl Bound {
+    fn new(
+        declared: &[Declared],
+        given: impl Iterator<Item = (usize, Given)>,
+    ) -> Result<Self, Message> {
+        let mut bound = Self::default();
+        for (name, kind, _) in declared {
+            bound.scope.declare(name, *kind);
+            bound.names.push(name.clone());
+        }
+        let mut open = bound.names.clone();
+        for (number, (place, it)) in given.enumerate() {
+            let name = it.name.or_else(|| bound.names.get(number).cloned());
+            let found = declared
+                .iter()
+                .find(|(other, ..)| Some(other) == name.as_ref());
+            let (name, kind, _) = found.ok_or_else(|| too_many(""))?;
+            if it.output {
+                bound.outputs.push((place, name.clone()));
+            }
+            let value = it.value.unwrap_or(Value::null(*kind)).convert(*kind)?;
+            bound.scope.fill(name, value);
+            open.retain(|other| other != name);
+        }
+        bound.missing = open.into_iter().next();
+        Ok(bound)
     }
 }
 

@@ -69,12 +69,12 @@ pub(super) struct Parameter {
 }
 
 /// The values of a procedure's parameters, from what it is given by place or by name.
-pub(super) fn bind(
+pub(super) fn bind<const N: usize>(
     procedure: &str,
-    parameters: &[Parameter],
+    parameters: &[Parameter; N],
     given: Vec<Given>,
-) -> Result<Vec<Option<Value>>, Message> {
-    let mut values: Vec<Option<Value>> = parameters.iter().map(|_| None).collect();
+) -> Result<[Option<Value>; N], Message> {
+    let mut values = [const { None }; N];
     if given.len() > parameters.len() {
         return Err(too_many(procedure).of(procedure));
     }

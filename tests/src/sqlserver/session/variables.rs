@@ -18,9 +18,9 @@ impl Scope {
         self.values.insert(name.into(), Value::null(kind));
     }
 
-    /// Gives variables their values, which are of the right types already.
-    pub(super) fn fill(&mut self, values: Vec<(String, Value)>) {
-        self.values.extend(values);
+    /// Gives a variable its value, which is of the right type already.
+    pub(super) fn fill(&mut self, name: &str, value: Value) {
+        self.values.insert(name.into(), value);
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Value> {

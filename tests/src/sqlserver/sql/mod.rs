@@ -12,4 +12,4 @@ pub(crate) mod value;
 
 pub(crate) use convert::overflow;
 pub(crate) use message::Message;
-pub(crate) use parser::{parse, parse_parameters};
+pub(crate) use parser::{Declared, parse, parse_parameters};
