@@ -128,7 +128,7 @@ impl Inner {
         let answer = self.server.lines.ask(Question::All(things)).await?;
         let asked_twice = answer.asked_twice || answer.said.asked_twice;
         let mut tokens = Vec::with_capacity(leases.len());
-        for said in answer.said.said {
+        for said in answer.said.said.all() {
             match said {
                 Said::Done(token) => tokens.push(Said::token(token)?),
                 Said::Busy(_) => return Ok(Attempt::Busy { again_in: None }),

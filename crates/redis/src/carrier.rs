@@ -3,7 +3,7 @@
 use crate::{
     Options, errors,
     options::Deployment,
-    things::{self, Answer, Question, Said, Text, Thing},
+    things::{self, Answer, Question, Said, Several, Text, Thing},
     wire::{PATIENCE, Subscription, Wire},
 };
 use lockwork_core::lock::{
@@ -182,7 +182,7 @@ impl Carrier {
             Ok((said, asked_twice)) => {
                 let one = |said| {
                     Ok(Answer {
-                        said: vec![said],
+                        said: Several::One(said),
                         asked_twice,
                     })
                 };
@@ -196,11 +196,11 @@ impl Carrier {
         if self.is_cluster() {
             let tried = self.run_apart(&things).await;
             let said = tried.into_iter().map(|tried| match answered(tried) {
-                Ok(answer) => answer.said.into_iter().next(),
+                Ok(answer) => answer.said.first(),
                 Err(failure) => Some(Said::Failed(failure.into())),
             });
             return Ok(Answer {
-                said: said.flatten().collect(),
+                said: Several::Many(said.flatten().collect()),
                 asked_twice: false,
             });
         }
@@ -223,7 +223,7 @@ impl Carrier {
                 Question::Each(things) => self.bring_each(things).await,
                 Question::All(things) => answered(self.run(&things, true).await),
                 Question::One(_) | Question::Ping => self.ping().await.map(|()| Answer {
-                    said: Vec::new(),
+                    said: Several::Many(Vec::new()),
                     asked_twice: false,
                 }),
             });
@@ -270,7 +270,10 @@ fn by_key(things: &[Thing]) -> Vec<(Vec<usize>, Vec<Thing>)> {
 }
 
 fn answered(tried: Tried) -> Result<Answer, Failure> {
-    tried.map(|(said, asked_twice)| Answer { said, asked_twice })
+    tried.map(|(said, asked_twice)| Answer {
+        said: Several::Many(said),
+        asked_twice,
+    })
 }
 
 async fn call(
