@@ -120,8 +120,8 @@ end
 local function wait_in_line(key, queue, owner, mode, of)
   local at = place_of(queue, owner)
   if at then
-    -- If it had a turn it came, and was refused: it is told of the next one as well.
-    queue[at][5], queue[at][6] = now + WAITER_LASTS, 0
+    -- If it had a turn it came, and was refused: it is told of the next one as well, where it asks now.
+    queue[at][2], queue[at][5], queue[at][6] = INBOX, now + WAITER_LASTS, 0
   else
     queue[#queue + 1] = { owner, INBOX, mode, of, now + WAITER_LASTS, 0 }
   end
@@ -362,7 +362,7 @@ function rwlock.rise(key, owner, mode, lease)
   if mine[9] then return DONE, mine[6] end
   if mine[2] ~= UPGRADEABLE then return WRONG, 0 end
   if #holders > 1 then
-    mine[8] = now + WAITER_LASTS
+    mine[7], mine[8] = INBOX, now + WAITER_LASTS
     keep_holding(key, holders)
     return BUSY, -1
   end
