@@ -166,8 +166,8 @@ impl Backend for Redis {
         Info::new("redis", Scope::Cluster, Guarantee::Lease, capability)
     }
 
-    async fn acquire(&self, request: Request) -> Result<Option<Self::Hold>> {
-        self.0.keeper.take(request).await
+    fn acquire(&self, request: Request) -> impl Future<Output = Result<Option<Self::Hold>>> + Send {
+        self.0.keeper.take(request)
     }
 
     async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {

@@ -72,10 +72,13 @@ impl<S: LeaseTaker> LeaseKeeper<S> {
     ///
     /// # Cancel safety
     /// Dropped at any moment, nothing stays held and nobody stays in line at the server.
-    pub async fn take(self: &Arc<Self>, request: Request) -> Result<Option<Leased<S>>> {
+    // Not an `async fn`: that would carry the request twice (rust-lang/rust#62958).
+    pub fn take(
+        self: &Arc<Self>,
+        request: Request,
+    ) -> impl Future<Output = Result<Option<Leased<S>>>> + Send + use<S> {
         let lease = Arc::new(self.0.server.lease(&request));
         let (pace, listener) = self.0.server.pace(&lease);
-        let (deadline, releases) = (request.deadline, request.releases.clone());
         let place = Arc::new(Place {
             keeper: self.clone(),
             request,
@@ -84,21 +87,25 @@ impl<S: LeaseTaker> LeaseKeeper<S> {
             noted: AtomicBool::new(false),
             in_doubt: AtomicBool::new(false),
         });
-        // In one place, lest there be room for it once for each way of waiting.
-        let mut granted = pin!(wait_for_grant(deadline, pace, listener, &releases, || {
-            place.clone().attempt(!deadline.has_passed())
-        }));
-        // The last try begins when the deadline has passed. One that is given up goes on by itself, which
-        // is no harm: nobody tries again as this owner after its deadline.
-        let granted = match deadline {
-            Deadline::At(when) => Deadline::At(when + GRACE).wait_for(granted).await,
-            Deadline::Now | Deadline::Never => Some(granted.as_mut().await),
-        };
-        let granted = granted.unwrap_or_else(|| {
-            let message = "the server did not answer before the wait was over";
-            Err(Error::new(ErrorKind::Unavailable, message))
-        });
-        Ok(granted?.map(Owned::into_inner))
+        async move {
+            let Request {
+                deadline, releases, ..
+            } = &place.request;
+            let attempt = || place.clone().attempt(!deadline.has_passed());
+            // In one place, lest there be room for it once for each way of waiting.
+            let mut granted = pin!(wait_for_grant(*deadline, pace, listener, releases, attempt));
+            // The last try begins when the deadline has passed. One that is given up goes on by itself,
+            // which is no harm: nobody tries again as this owner after its deadline.
+            let granted = match *deadline {
+                Deadline::At(when) => Box::pin(Deadline::At(when + GRACE).wait_for(granted)).await,
+                Deadline::Now | Deadline::Never => Some(granted.as_mut().await),
+            };
+            let granted = granted.unwrap_or_else(|| {
+                let message = "the server did not answer before the wait was over";
+                Err(Error::new(ErrorKind::Unavailable, message))
+            });
+            Ok(granted?.map(Owned::into_inner))
+        }
     }
 }
 
