@@ -453,7 +453,7 @@ async fn who_listens_later_hears_what_came_meanwhile() {
         assert!(!hints.hint(&id));
         later.hinted().await;
         assert!(poll_once(&mut pin!(later.hinted())).is_pending(), "once");
-        assert_eq!(hints.listened(), [id.clone()]);
+        assert_eq!(hints.listened().len(), 1);
         // Somebody else does.
         let mut second = hints.listen_later(&id);
         assert!(hints.hint(&id));

@@ -1,4 +1,4 @@
-//! The backend: Redis, by one connection for those who ask and one for what it tells by itself.
+//! The backend: Redis, by one connection on the runtime that connected and one on the keeper.
 
 use crate::{
     Compat, Options,

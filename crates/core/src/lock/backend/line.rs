@@ -1,9 +1,12 @@
 //! Questions to a server, gathered behind those that are on their way.
 //!
 //! A [`Line`] is a task that owns whatever leads to the server. A lone question goes at once; those
-//! that come meanwhile go together when its answer is there, or a little earlier where a courier can
-//! have two lots under way. So there are few calls however many ask, and nobody who stops waiting, or is
-//! not polled for a while, is in anybody's way.
+//! that come meanwhile go together when its answer is there, or earlier where a courier can have several
+//! lots under way. So there are few calls however many ask, and nobody who stops waiting, or is not polled
+//! for a while, is in anybody's way.
+//!
+//! Answers are given out in portions. Whoever is answered mostly asks again; so the server has something
+//! to do while the others are answered, instead of waiting for all of them to ask at once.
 //!
 //! A line lives on one runtime. On the caller's own, a question costs no change of threads; on the
 //! [keeper thread](super::keeper) it survives that runtime. [`Lines`] are one of each.
