@@ -442,3 +442,47 @@ async fn a_grant_that_is_dropped_is_given_back_and_counted() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn who_listens_later_hears_what_came_meanwhile() {
+    within(ms(5000), async {
+        let (hints, id) = (Hints::new(), mutex_id("a"));
+        // Nobody listens when it comes.
+        let mut later = hints.listen_later(&id);
+        assert_eq!(hints.listened(), []);
+        assert!(!hints.hint(&id));
+        later.hinted().await;
+        assert!(poll_once(&mut pin!(later.hinted())).is_pending(), "once");
+        assert_eq!(hints.listened().len(), 1);
+        // Somebody else does.
+        let mut second = hints.listen_later(&id);
+        assert!(hints.hint(&id));
+        second.hinted().await;
+        later.hinted().await;
+        // Somebody else did, and went away before hearing it.
+        let mut third = hints.listen_later(&id);
+        assert!(hints.hint(&id));
+        drop((later, second));
+        third.hinted().await;
+        let mut fourth = hints.listen_later(&id);
+        hints.hint_all();
+        fourth.hinted().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_listens_later_is_not_woken_by_what_others_heard() {
+    within(ms(5000), async {
+        let (hints, id, other) = (Hints::new(), mutex_id("a"), mutex_id("b"));
+        assert!(!hints.hint(&id));
+        let _others = hints.listen(&other);
+        let mut later = hints.listen_later(&id);
+        assert!(hints.hint(&other));
+        let mut waiting = Box::pin(later.hinted());
+        assert!(poll_once(&mut waiting).is_pending());
+        assert!(hints.hint(&id));
+        waiting.await;
+    })
+    .await;
+}

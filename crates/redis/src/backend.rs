@@ -1,11 +1,11 @@
-//! The backend: Redis, by one connection for those who ask and one for what it tells by itself.
+//! The backend: Redis, by one connection on the runtime that connected and one on the keeper.
 
 use crate::{
     Compat, Options,
     about::{self, About},
     carrier::{Carrier, Listens, MOST},
     doctor, errors, holders,
-    inbox::Inbox,
+    inbox::{Ears, Inbox},
     options::Deployment,
     server::{Lease, Server},
     things::{Question, Said, Thing, What},
@@ -41,52 +41,32 @@ struct Inner {
 impl Redis {
     pub(crate) async fn connect_to(options: Options) -> Result<Self> {
         let options = Arc::new(options);
-        let inbox = format!("{}:1:inbox:{:032x}", options.prefix, rand::random::<u128>());
-        let inbox: Arc<str> = inbox.into();
-        let (pushes, heard) = mpsc::unbounded_channel();
-        let opened = Arc::new(Notify::new());
-        let listens = Listens {
-            to: Subscription {
-                channel: inbox.to_string(),
-                pushes,
-            },
-            opened: opened.clone(),
-        };
-        let carrier = Carrier::new(options.clone(), inbox.clone(), Some(listens));
+        let (carrier, ears) = way(&options);
         // On the keeper: what is opened on the way belongs to no runtime of the caller's.
         let opening = keeper::spawn(async move {
             let opened = carrier.open().await;
             opened.map(|_| carrier)
         });
         let carrier = opening.await.map_err(ended)??;
-        let hints = Hints::new();
-        let near = match Handle::try_current() {
-            Err(_) => None,
-            Ok(runtime) => {
-                let carrier = Carrier::new(options.clone(), inbox, None);
-                carrier.open().await?;
-                Some(Line::on(&runtime, carrier))
-            }
-        };
+        let (mut near, mut near_ears) = (None, None);
+        if let Ok(runtime) = Handle::try_current() {
+            let (carrier, ears) = way(&options);
+            carrier.open().await?;
+            near = Some(Line::on(&runtime, carrier));
+            near_ears = Some((runtime, ears));
+        }
         let server = Arc::new(Server {
             lines: Lines::new(near, Line::on_keeper(carrier)),
-            hints: hints.clone(),
+            hints: Hints::new(),
             prefix: options.prefix.clone(),
             compat: options.compat,
             time: options.lease,
         });
         let keeper = Arc::new(LeaseKeeper::new(server.clone(), MOST));
-        keeper::spawn(
-            Inbox {
-                prefix: options.prefix.clone(),
-                hints,
-                heard,
-                opened,
-                server: Arc::downgrade(&server),
-                keeper: Arc::downgrade(&keeper),
-            }
-            .run(),
-        );
+        keeper::spawn(Inbox::new(ears, &server, &keeper).run());
+        if let Some((runtime, ears)) = near_ears {
+            runtime.spawn(Inbox::new(ears, &server, &keeper).run());
+        }
         Ok(Self(Arc::new(Inner {
             server,
             keeper,
@@ -99,6 +79,23 @@ impl Redis {
         let (said, _) = server.ask(about(server, what, id)).await?;
         Ok(said)
     }
+}
+
+/// A way to the server that is still to be opened, and where one hears what it says by itself: who
+/// asks this way is told this way, on the runtime on which it asked.
+fn way(options: &Arc<Options>) -> (Carrier, Ears) {
+    let inbox = format!("{}:1:inbox:{:032x}", options.prefix, rand::random::<u128>());
+    let (pushes, heard) = mpsc::unbounded_channel();
+    let opened = Arc::new(Notify::new());
+    let listens = Listens {
+        to: Subscription {
+            channel: inbox,
+            pushes,
+        },
+        opened: opened.clone(),
+    };
+    let carrier = Carrier::new(options.clone(), Some(listens));
+    (carrier, Ears { heard, opened })
 }
 
 /// Something about a lock that is no owner's business.
@@ -128,7 +125,7 @@ impl Inner {
         let answer = self.server.lines.ask(Question::All(things)).await?;
         let asked_twice = answer.asked_twice || answer.said.asked_twice;
         let mut tokens = Vec::with_capacity(leases.len());
-        for said in answer.said.said {
+        for said in answer.said.said.all() {
             match said {
                 Said::Done(token) => tokens.push(Said::token(token)?),
                 Said::Busy(_) => return Ok(Attempt::Busy { again_in: None }),
@@ -169,8 +166,8 @@ impl Backend for Redis {
         Info::new("redis", Scope::Cluster, Guarantee::Lease, capability)
     }
 
-    async fn acquire(&self, request: Request) -> Result<Option<Self::Hold>> {
-        self.0.keeper.take(request).await
+    fn acquire(&self, request: Request) -> impl Future<Output = Result<Option<Self::Hold>>> + Send {
+        self.0.keeper.take(request)
     }
 
     async fn acquire_all(&self, requests: Vec<Request>) -> Result<Option<Vec<Self::Hold>>> {

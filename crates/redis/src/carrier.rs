@@ -3,7 +3,7 @@
 use crate::{
     Options, errors,
     options::Deployment,
-    things::{self, Answer, Question, Said, Text, Thing},
+    things::{self, Answer, Question, Said, Several, Text, Thing},
     wire::{PATIENCE, Subscription, Wire},
 };
 use lockwork_core::lock::{
@@ -32,9 +32,7 @@ pub(crate) struct Carrier(Arc<Way>);
 
 struct Way {
     options: Arc<Options>,
-    /// The channel on which those of this process who wait are told.
-    inbox: Arc<str>,
-    /// Whether this one listens to it.
+    /// Where those are told who wait by this way, if anybody does.
     listens: Option<Listens>,
     /// What is open, and the how manieth that is.
     wire: Mutex<(u64, Option<Wire>)>,
@@ -52,10 +50,9 @@ pub(crate) struct Listens {
 type Tried = Result<(Vec<Said>, bool), Failure>;
 
 impl Carrier {
-    pub(crate) fn new(options: Arc<Options>, inbox: Arc<str>, listens: Option<Listens>) -> Self {
+    pub(crate) fn new(options: Arc<Options>, listens: Option<Listens>) -> Self {
         Self(Arc::new(Way {
             options,
-            inbox,
             listens,
             wire: Mutex::new((0, None)),
             nonce: AtomicU64::new(0),
@@ -92,6 +89,11 @@ impl Carrier {
         }
     }
 
+    fn inbox(&self) -> &str {
+        let listens = self.0.listens.as_ref();
+        listens.map_or("", |listens| &listens.to.channel)
+    }
+
     fn nonce(&self) -> u64 {
         self.0.nonce.fetch_add(1, Ordering::Relaxed)
     }
@@ -122,7 +124,7 @@ impl Carrier {
             Err(error) => return (Err(Failure::NotDone(error)), false),
         };
         let text = Text::of(self.0.options.compat);
-        let said = call(wire, text, things, all, self.nonce(), &self.0.inbox).await;
+        let said = call(wire, text, things, all, self.nonce(), self.inbox()).await;
         if matches!(said, Err(Failure::Unknown(_))) {
             self.close(number).await;
         }
@@ -135,10 +137,10 @@ impl Carrier {
         let (mut calls, text) = (JoinSet::new(), Text::of(self.0.options.compat));
         for (places, things) in by_key(things) {
             let opened = self.opened().await;
-            let (nonce, inbox) = (self.nonce(), self.0.inbox.clone());
+            let (nonce, way) = (self.nonce(), self.clone());
             calls.spawn(async move {
                 let said = match opened {
-                    Ok((wire, ..)) => call(wire, text, &things, false, nonce, &inbox).await,
+                    Ok((wire, ..)) => call(wire, text, &things, false, nonce, way.inbox()).await,
                     Err(error) => Err(Failure::NotDone(error)),
                 };
                 (places, said)
@@ -182,7 +184,7 @@ impl Carrier {
             Ok((said, asked_twice)) => {
                 let one = |said| {
                     Ok(Answer {
-                        said: vec![said],
+                        said: Several::One(said),
                         asked_twice,
                     })
                 };
@@ -196,11 +198,11 @@ impl Carrier {
         if self.is_cluster() {
             let tried = self.run_apart(&things).await;
             let said = tried.into_iter().map(|tried| match answered(tried) {
-                Ok(answer) => answer.said.into_iter().next(),
+                Ok(answer) => answer.said.first(),
                 Err(failure) => Some(Said::Failed(failure.into())),
             });
             return Ok(Answer {
-                said: said.flatten().collect(),
+                said: Several::Many(said.flatten().collect()),
                 asked_twice: false,
             });
         }
@@ -223,7 +225,7 @@ impl Carrier {
                 Question::Each(things) => self.bring_each(things).await,
                 Question::All(things) => answered(self.run(&things, true).await),
                 Question::One(_) | Question::Ping => self.ping().await.map(|()| Answer {
-                    said: Vec::new(),
+                    said: Several::Many(Vec::new()),
                     asked_twice: false,
                 }),
             });
@@ -270,7 +272,10 @@ fn by_key(things: &[Thing]) -> Vec<(Vec<usize>, Vec<Thing>)> {
 }
 
 fn answered(tried: Tried) -> Result<Answer, Failure> {
-    tried.map(|(said, asked_twice)| Answer { said, asked_twice })
+    tried.map(|(said, asked_twice)| Answer {
+        said: Several::Many(said),
+        asked_twice,
+    })
 }
 
 async fn call(

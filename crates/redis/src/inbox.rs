@@ -1,7 +1,8 @@
 //! What the server tells us by itself: that it is somebody's turn.
 //!
-//! Every process has one channel of its own, on which all its waiters are told. So waiting costs no
-//! subscription, and nobody hears what is said to others.
+//! Every connection has one channel of its own, on which all are told who wait by it. So waiting costs
+//! no subscription, nobody hears what is said to others, and whoever waits on the runtime of a
+//! connection is told there, without a change of threads.
 
 use crate::{keys, server::Server, things::Question};
 use lockwork_core::lock::backend::{Hints, lease::LeaseKeeper};
@@ -15,28 +16,43 @@ use tokio::sync::{Notify, mpsc::UnboundedReceiver};
 /// How soon to try again to connect, at first and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
 
-/// Passes on what is told for as long as anybody listens.
-pub(crate) struct Inbox {
-    pub(crate) prefix: String,
-    pub(crate) hints: Hints,
+/// Where one hears what comes on one way.
+pub(crate) struct Ears {
     pub(crate) heard: UnboundedReceiver<PushInfo>,
     /// There is a new connection.
     pub(crate) opened: Arc<Notify>,
-    pub(crate) server: Weak<Server>,
-    pub(crate) keeper: Weak<LeaseKeeper<Server>>,
+}
+
+/// Passes on what is told for as long as anybody listens, on the runtime of that way.
+pub(crate) struct Inbox {
+    ears: Ears,
+    prefix: String,
+    hints: Hints,
+    server: Weak<Server>,
+    keeper: Weak<LeaseKeeper<Server>>,
 }
 
 impl Inbox {
+    pub(crate) fn new(ears: Ears, server: &Arc<Server>, keeper: &Arc<LeaseKeeper<Server>>) -> Self {
+        Self {
+            ears,
+            prefix: server.prefix.clone(),
+            hints: server.hints.clone(),
+            server: Arc::downgrade(server),
+            keeper: Arc::downgrade(keeper),
+        }
+    }
+
     pub(crate) async fn run(mut self) {
         loop {
             tokio::select! {
-                heard = self.heard.recv() => match heard {
+                heard = self.ears.heard.recv() => match heard {
                     None => return,
                     Some(PushInfo { kind: PushKind::Message, data }) => self.tell(&data),
                     Some(PushInfo { kind: PushKind::Disconnection, .. }) => self.reconnect().await,
                     Some(_) => {}
                 },
-                () = self.opened.notified() => self.catch_up(),
+                () = self.ears.opened.notified() => self.catch_up(),
             }
         }
     }

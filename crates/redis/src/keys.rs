@@ -10,15 +10,21 @@ const FORMAT: &str = "1";
 /// to a lock is in one; the braces of a name are spelled differently, so they do not end it early.
 pub(crate) fn key_of(prefix: &str, id: &LockId) -> String {
     let (space, name) = (id.space.as_str(), id.name.as_str());
-    let mut key = format!("{prefix}:{FORMAT}:{{{space}:");
-    for c in name.chars() {
-        match c {
-            '%' => key.push_str("%25"),
-            '{' => key.push_str("%7B"),
-            '}' => key.push_str("%7D"),
-            _ => key.push(c),
-        }
+    let mut key = String::with_capacity(prefix.len() + space.len() + name.len() + 8);
+    for part in [prefix, ":", FORMAT, ":{", space, ":"] {
+        key.push_str(part);
     }
+    let mut rest = name;
+    while let Some(at) = rest.find(['%', '{', '}']) {
+        key.push_str(&rest[..at]);
+        key.push_str(match rest.as_bytes()[at] {
+            b'%' => "%25",
+            b'{' => "%7B",
+            _ => "%7D",
+        });
+        rest = &rest[at + 1..];
+    }
+    key.push_str(rest);
     key.push('}');
     key
 }

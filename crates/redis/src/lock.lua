@@ -21,9 +21,6 @@ local TURN_LASTS = 1000
 
 local FOREIGN = 'WRONGTYPE this key holds something else'
 
--- Longer than any token that was given out is needed.
-local TOKEN_LASTS = 2 * A_DAY
-
 local clock = call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
@@ -123,8 +120,8 @@ end
 local function wait_in_line(key, queue, owner, mode, of)
   local at = place_of(queue, owner)
   if at then
-    -- If it had a turn it came, and was refused: it is told of the next one as well.
-    queue[at][5], queue[at][6] = now + WAITER_LASTS, 0
+    -- If it had a turn it came, and was refused: it is told of the next one as well, where it asks now.
+    queue[at][2], queue[at][5], queue[at][6] = INBOX, now + WAITER_LASTS, 0
   else
     queue[#queue + 1] = { owner, INBOX, mode, of, now + WAITER_LASTS, 0 }
   end
@@ -365,7 +362,7 @@ function rwlock.rise(key, owner, mode, lease)
   if mine[9] then return DONE, mine[6] end
   if mine[2] ~= UPGRADEABLE then return WRONG, 0 end
   if #holders > 1 then
-    mine[8] = now + WAITER_LASTS
+    mine[7], mine[8] = INBOX, now + WAITER_LASTS
     keep_holding(key, holders)
     return BUSY, -1
   end
@@ -569,9 +566,8 @@ function things.look(key, _, mode)
 end
 
 local function thing(at)
-  local base = 4 + (at - 1) * 5
-  return ARGV[base + 1], KEYS[at], ARGV[base + 2], tonumber(ARGV[base + 3]),
-    tonumber(ARGV[base + 4]), tonumber(ARGV[base + 5])
+  local what, mode, lease, more = string.match(ARGV[2 * at + 3], ERRAND)
+  return what, KEYS[at], ARGV[2 * at + 4], tonumber(mode), tonumber(lease), tonumber(more)
 end
 
 local function do_one(at)
@@ -583,41 +579,30 @@ local function failure(error)
   return type(error) == 'table' and error.err or tostring(error)
 end
 
--- All of these or none: whoever is refused one gives back the others before anybody can see it.
-local function do_all(first, last)
-  local said, refused = {}, false
-  for at = first, last do
-    local fine, verdict, value = pcall(do_one, at)
-    if not fine then verdict, value = FAILED, failure(verdict) end
-    said[#said + 1] = verdict
-    said[#said + 1] = value
-    if verdict ~= DONE then
-      refused = true
+-- What becomes of one thing, as it is answered; and whether it was done.
+local function said_of(at)
+  local fine, verdict, value = pcall(do_one, at)
+  if not fine then verdict, value = FAILED, failure(verdict) end
+  if verdict == DONE and type(value) == 'number' then return value, true end
+  return { verdict, value }, verdict == DONE
+end
+
+-- All of these or none: whoever is refused one gives back the others before anybody can see it. The first
+-- thing only says so.
+local function all()
+  local answer = { ARGV[1] }
+  for at = 2, #KEYS do
+    local said, done = said_of(at)
+    answer[at] = said
+    if not done then
+      for earlier = 2, at - 1 do
+        local _, key, owner, mode = thing(earlier)
+        kind(mode).give(key, owner)
+      end
       break
     end
   end
-  if refused then
-    for at = first, first + #said / 2 - 2 do
-      local _, key, owner, mode = thing(at)
-      kind(mode).give(key, owner)
-    end
-  end
-  return said
-end
-
-local one = {}
-
-function one.one(at)
-  local fine, verdict, value = pcall(do_one, at)
-  if not fine then verdict, value = FAILED, failure(verdict) end
-  return verdict, value
-end
-
--- The first thing only says so.
-function one.all()
-  local answer, said = { ARGV[1] }, do_all(2, #KEYS)
-  for at = 1, #said do answer[at + 1] = said[at] end
   return answer
 end
 
-return one
+return { one = said_of, all = all }

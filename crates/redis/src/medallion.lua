@@ -195,10 +195,9 @@ end
 local kinds = { [EXCLUSIVE] = mutex, [READ] = read, [WRITE] = write, [PERMIT] = semaphore }
 
 local function do_one(at)
-  local base = 4 + (at - 1) * 5
-  local name, key, kind = ARGV[base + 1], KEYS[at], kinds[tonumber(ARGV[base + 3])]
-  local id = ARGV[2] .. '_' .. ARGV[base + 2]
-  local lease, more = tonumber(ARGV[base + 4]), tonumber(ARGV[base + 5])
+  local name, mode, lease, more = string.match(ARGV[2 * at + 3], '^(%a+) (%d+) (%d+) (%d+)$')
+  local key, kind, id = KEYS[at], kinds[tonumber(mode)], ARGV[2] .. '_' .. ARGV[2 * at + 4]
+  lease, more = tonumber(lease), tonumber(more)
   if name == 'take' then return kind.take(key, id, lease, more, false) end
   if name == 'wait' then return kind.take(key, id, lease, more, true) end
   if name == 'renew' then return kind.renew(key, id, lease) end
@@ -214,7 +213,7 @@ for at = 1, #KEYS do
   if not fine then
     verdict, value = FAILED, type(verdict) == 'table' and verdict.err or tostring(verdict)
   end
-  answer[#answer + 1] = verdict
-  answer[#answer + 1] = value
+  local done = verdict == DONE and type(value) == 'number'
+  answer[at + 1] = done and value or { verdict, value }
 end
 return answer

@@ -97,7 +97,7 @@ impl Server {
     pub(crate) async fn ask(&self, thing: Thing) -> Result<(Said, bool), Failure> {
         let answer = self.lines.ask(Question::One(thing)).await?;
         let asked_twice = answer.asked_twice || answer.said.asked_twice;
-        match answer.said.said.into_iter().next() {
+        match answer.said.said.first() {
             // The script itself says so: it was not done.
             Some(Said::Failed(error)) if !asked_twice => Err(Failure::NotDone(error)),
             Some(Said::Failed(error)) => Err(Failure::Unknown(error)),
@@ -113,7 +113,7 @@ impl LeaseServer for Server {
     async fn renew(&self, leases: Vec<Arc<Lease>>) -> Result<Vec<Renewal>> {
         let things = leases.iter().map(|lease| lease.thing(What::Renew));
         let answer = self.lines.ask(Question::Each(things.collect())).await?;
-        let said = answer.said.said.into_iter();
+        let said = answer.said.said.all().into_iter();
         Ok(said
             .map(|said| match said {
                 Said::Done(_) => Renewal::Renewed,
@@ -147,7 +147,7 @@ impl LeaseServer for Server {
 
     fn pace(&self, lease: &Lease) -> (Pace, Option<Listener>) {
         match self.compat {
-            Compat::None => (PACE, Some(self.hints.listen(&lease.id))),
+            Compat::None => (PACE, Some(self.hints.listen_later(&lease.id))),
             Compat::Medallion => (PACE_UNTOLD, None),
         }
     }

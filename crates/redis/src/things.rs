@@ -95,12 +95,39 @@ pub(crate) enum Question {
     Ping,
 }
 
-/// What the server says to a question: something to each thing.
+/// What the server says to a question.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
-    pub(crate) said: Vec<Said>,
+    pub(crate) said: Several,
     /// It was asked before, and what was said to that is not known.
     pub(crate) asked_twice: bool,
+}
+
+/// What it says to each thing, in order.
+#[derive(Clone, Debug)]
+pub(crate) enum Several {
+    /// To one, as most questions are.
+    One(Said),
+    /// To any number of them.
+    Many(Vec<Said>),
+}
+
+impl Several {
+    /// The first of them.
+    pub(crate) fn first(self) -> Option<Said> {
+        match self {
+            Self::One(said) => Some(said),
+            Self::Many(said) => said.into_iter().next(),
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn all(self) -> Vec<Said> {
+        match self {
+            Self::One(said) => vec![said],
+            Self::Many(said) => said,
+        }
+    }
 }
 
 /// What it says to one thing.
@@ -151,9 +178,11 @@ fn hex(owner: &OwnerId) -> [u8; HEX] {
 
 /// One call of the script for `things`, whose answer repeats `nonce`.
 pub(crate) fn call(text: &Text, things: &[Thing], all: bool, nonce: u64, inbox: &str) -> Cmd {
-    let mut call = redis::cmd("EVALSHA");
     let keys = things.len() + usize::from(all);
-    call.arg(&text.hash).arg(keys);
+    let letters: usize = things.iter().map(|thing| thing.key.len()).sum();
+    // The errands of most locks are no longer than this, and so are the words before them.
+    let mut call = Cmd::with_capacity(8 + 3 * keys, letters + 256 + 64 * keys);
+    call.arg("EVALSHA").arg(&text.hash).arg(keys);
     if all {
         call.arg(things.first().map_or("", |first| &*first.key));
     }
@@ -162,18 +191,38 @@ pub(crate) fn call(text: &Text, things: &[Thing], all: bool, nonce: u64, inbox: 
     }
     call.arg(nonce).arg(client::name()).arg(inbox).arg(now());
     if all {
-        call.arg("all").arg(0).arg(0).arg(0).arg(0);
+        call.arg("all").arg(0);
     }
+    let mut errands = Errands::default();
     for thing in things {
+        call.arg(errands.of(thing)).arg(&hex(&thing.owner)[..]);
+    }
+    call
+}
+
+/// What things are asked for, in words: many of them for the same.
+#[derive(Default)]
+struct Errands(Vec<(Errand, String)>);
+
+type Errand = (What, u8, Duration, u64);
+
+impl Errands {
+    fn of(&mut self, thing: &Thing) -> &str {
         let (mode, of) = thing.mode.code();
         let more = match thing.what {
             What::Give => millis(thing.buried),
             _ => u64::from(of),
         };
-        call.arg(thing.what.word()).arg(&hex(&thing.owner)[..]);
-        call.arg(mode).arg(millis(thing.lease)).arg(more);
+        let errand = (thing.what, mode, thing.lease, more);
+        let known = self.0.iter().position(|(known, _)| *known == errand);
+        let at = known.unwrap_or_else(|| {
+            let (what, lease) = (thing.what.word(), millis(thing.lease));
+            self.0
+                .push((errand, format!("{what} {mode} {lease} {more}")));
+            self.0.len() - 1
+        });
+        &self.0[at].1
     }
-    call
 }
 
 /// What time it is here, in milliseconds: of a mutex, the server is told rather than asked.
@@ -213,22 +262,24 @@ pub(crate) fn read(answer: Value, nonce: u64, things: usize, all: bool) -> Resul
     if !repeats {
         return Err(errors::contradiction());
     }
-    let mut said = Vec::with_capacity(things);
-    while let (Some(verdict), Some(value)) = (values.next(), values.next()) {
-        said.push(one(verdict, value)?);
-    }
+    let said = values.map(one).collect::<Result<Vec<_>>>()?;
     match said.len() == things || all && (1..=things).contains(&said.len()) {
         true => Ok(said),
         false => Err(errors::contradiction()),
     }
 }
 
-fn one(verdict: Value, value: Value) -> Result<Said> {
-    let Value::Int(verdict) = verdict else {
-        return Err(errors::contradiction());
+/// A number says that it was done; otherwise there is a verdict before the value.
+fn one(said: Value) -> Result<Said> {
+    let (verdict, value) = match said {
+        Value::Int(number) => return Ok(Said::Done(number)),
+        Value::Array(said) => match <[Value; 2]>::try_from(said) {
+            Ok([Value::Int(verdict), value]) => (verdict, value),
+            _ => return Err(errors::contradiction()),
+        },
+        _ => return Err(errors::contradiction()),
     };
     Ok(match (verdict, value) {
-        (1, Value::Int(number)) => Said::Done(number),
         (1, value) => Said::Seen(value),
         (2, Value::Int(millis)) => Said::Busy(millis),
         (3, _) => Said::Buried,

@@ -66,7 +66,8 @@ async fn who_waits_is_told_by_the_connection_that_came_after() {
             let channels = server.ask(&["PUBSUB", "CHANNELS"]).unwrap();
             channels.lines().count()
         };
-        until(SOON, "both listen again", || listeners() == 2).await;
+        // Each by both of its connections.
+        until(SOON, "both listen again", || listeners() == 4).await;
         let released = Instant::now();
         guard.release().await.unwrap();
         let (next, when) = within(SOON, "the waiter gets in", waiting).await.unwrap();

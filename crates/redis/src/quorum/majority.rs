@@ -198,7 +198,7 @@ impl LeaseServer for Majority {
 
     fn pace(&self, lease: &Everywhere) -> (Pace, Option<Listener>) {
         let first = lease.each.first();
-        (PACE, first.map(|lease| self.hints.listen(&lease.id)))
+        (PACE, first.map(|lease| self.hints.listen_later(&lease.id)))
     }
 }
 

@@ -100,7 +100,7 @@ impl RedisQuorum {
 
 /// One of the servers, which nobody has asked anything yet.
 fn server(options: Arc<Options>) -> Arc<Server> {
-    let carrier = Carrier::new(options.clone(), "".into(), None);
+    let carrier = Carrier::new(options.clone(), None);
     Arc::new(Server {
         lines: Lines::new(None, Line::on_keeper(carrier)),
         hints: Hints::new(),

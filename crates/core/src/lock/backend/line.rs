@@ -1,9 +1,12 @@
 //! Questions to a server, gathered behind those that are on their way.
 //!
 //! A [`Line`] is a task that owns whatever leads to the server. A lone question goes at once; those
-//! that come meanwhile go together when its answer is there, or a little earlier where a courier can
-//! have two lots under way. So there are few calls however many ask, and nobody who stops waiting, or is
-//! not polled for a while, is in anybody's way.
+//! that come meanwhile go together when its answer is there, or earlier where a courier can have several
+//! lots under way. So there are few calls however many ask, and nobody who stops waiting, or is not polled
+//! for a while, is in anybody's way.
+//!
+//! Answers are given out in portions. Whoever is answered mostly asks again; so the server has something
+//! to do while the others are answered, instead of waiting for all of them to ask at once.
 //!
 //! A line lives on one runtime. On the caller's own, a question costs no change of threads; on the
 //! [keeper thread](super::keeper) it survives that runtime. [`Lines`] are one of each.
@@ -11,6 +14,7 @@
 use super::keeper;
 use crate::lock::{Error, ErrorKind};
 use std::{
+    collections::VecDeque,
     fmt,
     pin::Pin,
     task::{Context, Poll, ready},
@@ -71,7 +75,7 @@ pub struct Line<Q, A> {
 struct Asked<Q, A> {
     question: Q,
     /// `None` if nobody ever wanted to hear it.
-    answer: Option<oneshot::Sender<Result<A, Failure>>>,
+    answer: Asker<A>,
 }
 
 impl<Q, A> Asked<Q, A> {
@@ -114,47 +118,143 @@ impl<Q: Send + 'static, A: Send + 'static> Line<Q, A> {
         }
     }
 
-    fn send(&self, question: Q, answer: Option<oneshot::Sender<Result<A, Failure>>>) {
+    fn send(&self, question: Q, answer: Asker<A>) {
         // Should nobody read it any more, the answer is missing.
         let _ = self.asked.send(Asked { question, answer });
     }
 }
 
-async fn run<C: Courier>(
+async fn run<C: Courier>(courier: C, asked: Questions<C>) {
+    let mut desk = Desk {
+        courier,
+        asked,
+        over: false,
+        under_way: Vec::new(),
+        answered: VecDeque::new(),
+        has_let_pass: false,
+    };
+    std::future::poll_fn(|cx| desk.poll(cx)).await;
+}
+
+type Questions<C> =
+    mpsc::UnboundedReceiver<Asked<<C as Courier>::Question, <C as Courier>::Answer>>;
+
+/// So many are answered before others on the runtime have their turn: what those ask then is on its
+/// way, and the server at work, while the rest are answered.
+const PORTION: usize = 32;
+
+/// What a line does.
+struct Desk<C: Courier> {
     courier: C,
-    mut asked: mpsc::UnboundedReceiver<Asked<C::Question, C::Answer>>,
-) {
-    let (mut under_way, mut over) = (Vec::new(), false);
-    std::future::poll_fn(|cx| {
+    asked: Questions<C>,
+    /// Nobody will ask any more.
+    over: bool,
+    under_way: Vec<Lot<C::Answer>>,
+    /// What is still to be told, the oldest first.
+    answered: VecDeque<Answered<C::Answer>>,
+    /// Those who are to be told have waited for what was just begun.
+    has_let_pass: bool,
+}
+
+impl<C: Courier> Desk<C> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut begun = false;
         loop {
-            // The oldest first: answers are given out in the order of the questions.
-            under_way.retain_mut(|lot: &mut Lot| lot.as_mut().poll(cx).is_pending());
-            if over || under_way.len() >= courier.lots() {
+            self.hear(cx);
+            if !self.begin(cx) {
                 break;
             }
-            match asked.poll_recv(cx) {
-                Poll::Pending => break,
-                Poll::Ready(None) => over = true,
-                Poll::Ready(Some(first)) => under_way.extend(begin(&courier, first, &mut asked)),
+            begun = true;
+        }
+        if !self.answered.is_empty() {
+            // Whoever sends what was begun is to be before all those whom an answer wakes.
+            self.has_let_pass = begun && !self.has_let_pass;
+            if !self.has_let_pass {
+                self.tell();
+            }
+            if !self.answered.is_empty() {
+                cx.waker().wake_by_ref();
             }
         }
-        match over && under_way.is_empty() {
+        match self.over && self.under_way.is_empty() && self.answered.is_empty() {
             true => Poll::Ready(()),
             false => Poll::Pending,
         }
-    })
-    .await;
+    }
+
+    /// Looks for answers; the oldest first, as they are given out in the order of the questions.
+    fn hear(&mut self, cx: &mut Context<'_>) {
+        let answered = &mut self.answered;
+        self.under_way
+            .retain_mut(|lot| match lot.bringing.as_mut().poll(cx) {
+                Poll::Pending => true,
+                Poll::Ready(said) => {
+                    answered.push_back(Answered {
+                        said: said.into_iter(),
+                        askers: std::mem::take(&mut lot.askers).into_iter(),
+                    });
+                    false
+                }
+            });
+    }
+
+    /// Begins one more lot, if there is room for it and anybody asks.
+    fn begin(&mut self, cx: &mut Context<'_>) -> bool {
+        while !self.over && self.under_way.len() < self.courier.lots() {
+            match self.asked.poll_recv(cx) {
+                Poll::Pending => return false,
+                Poll::Ready(None) => self.over = true,
+                Poll::Ready(Some(first)) => {
+                    if let Some(lot) = begin(&self.courier, first, &mut self.asked) {
+                        self.under_way.push(lot);
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Gives out a portion of the answers.
+    fn tell(&mut self) {
+        let mut left = PORTION;
+        while let Some(lot) = self.answered.front_mut() {
+            for asker in lot.askers.by_ref().take(left) {
+                left -= 1;
+                let said = lot.said.next().unwrap_or_else(|| Err(missing()));
+                // Whoever does not wait any more needs no answer.
+                let _ = asker.map(|asker| asker.send(said));
+            }
+            if lot.askers.len() > 0 {
+                return;
+            }
+            self.answered.pop_front();
+        }
+    }
 }
 
-/// Questions on their way; over when all are answered.
-type Lot = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Asker<A> = Option<oneshot::Sender<Result<A, Failure>>>;
+
+/// Questions on their way.
+struct Lot<A> {
+    bringing: Bringing<A>,
+    askers: Vec<Asker<A>>,
+}
+
+type Bringing<A> = Pin<Box<dyn Future<Output = Vec<Result<A, Failure>>> + Send>>;
+
+/// What was said to a lot.
+struct Answered<A> {
+    said: std::vec::IntoIter<Result<A, Failure>>,
+    askers: std::vec::IntoIter<Asker<A>>,
+}
 
 /// Takes what stands in line behind `first`, except what nobody waits for any more.
 fn begin<C: Courier>(
     courier: &C,
     first: Asked<C::Question, C::Answer>,
-    asked: &mut mpsc::UnboundedReceiver<Asked<C::Question, C::Answer>>,
-) -> Option<Lot> {
+    asked: &mut Questions<C>,
+) -> Option<Lot<C::Answer>> {
     let (mut questions, mut askers) = (Vec::new(), Vec::new());
     let mut next = Some(first);
     while let Some(asked_for) = next {
@@ -170,15 +270,8 @@ fn begin<C: Courier>(
     if questions.is_empty() {
         return None;
     }
-    let bringing = courier.bring(questions);
-    Some(Box::pin(async move {
-        let mut said = bringing.await.into_iter();
-        for asker in askers {
-            let said = said.next().unwrap_or_else(|| Err(missing()));
-            // Whoever does not wait any more needs no answer.
-            let _ = asker.map(|asker| asker.send(said));
-        }
-    }))
+    let bringing = Box::pin(courier.bring(questions));
+    Some(Lot { bringing, askers })
 }
 
 fn missing() -> Failure {

@@ -111,13 +111,18 @@ where
         };
         pause = pace.next(pause);
         let longest = again_in.map_or(pause, |named| pace.within(named));
-        let hint = async {
-            match &mut listener {
-                Some(listener) => listener.hinted().await,
-                None => std::future::pending().await,
-            }
-        };
-        // Whether it was a hint, the timer or the deadline: the answer is the same, try again.
-        let _ = deadline.wait_for(tokio::time::timeout(longest, hint)).await;
+        // Boxed, because most are granted at once and need not carry the room for it.
+        Box::pin(wait_for_hint(deadline, longest, listener.as_mut())).await;
     }
+}
+
+/// Whether it is a hint, the timer or the deadline: the answer is the same, try again.
+async fn wait_for_hint(deadline: Deadline, longest: Duration, listener: Option<&mut Listener>) {
+    let hint = async {
+        match listener {
+            Some(listener) => listener.hinted().await,
+            None => std::future::pending().await,
+        }
+    };
+    let _ = deadline.wait_for(tokio::time::timeout(longest, hint)).await;
 }

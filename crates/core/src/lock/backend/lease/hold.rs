@@ -25,14 +25,14 @@ pub(super) struct Cell<S: LeaseServer> {
 
 impl<S: LeaseServer> Cell<S> {
     pub(super) fn new(
-        lease: S::Lease,
+        lease: Arc<S::Lease>,
         time: Duration,
         valid_until: Instant,
         signal: LossSignal,
     ) -> Self {
         let valid_until = AtomicU64::new(valid_until.as_nanos());
         Self {
-            lease: Arc::new(lease),
+            lease,
             time,
             signal,
             valid_until,

@@ -117,10 +117,15 @@ impl<S: LeaseServer> LeaseKeeper<S> {
     }
 
     /// Takes charge of a lease the server granted.
-    pub fn keep(&self, terms: Terms<S::Lease>) -> Leased<S> {
+    pub fn keep(&self, terms: Terms<impl Into<Arc<S::Lease>>>) -> Leased<S> {
         let (signal, lost) = Lost::signal();
         let valid_until = good_until(terms.asked_at, terms.time);
-        let cell = Arc::new(Cell::new(terms.lease, terms.time, valid_until, signal));
+        let cell = Arc::new(Cell::new(
+            terms.lease.into(),
+            terms.time,
+            valid_until,
+            signal,
+        ));
         let first_renewal = terms.renew.then(|| terms.asked_at + terms.time / 3);
         let (number, early) = self.0.book().enter(cell.clone(), first_renewal);
         if early {

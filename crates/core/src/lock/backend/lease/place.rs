@@ -7,6 +7,7 @@ use crate::lock::{
 };
 use std::{
     fmt,
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -16,7 +17,7 @@ use std::{
 
 /// A server whose leases are asked for again and again until one is granted.
 pub trait LeaseTaker: LeaseServer {
-    /// The lease that `request` asks for.
+    /// The lease that `request` asks for, in one try. Another try may be for another lease.
     fn lease(&self, request: &Request) -> Self::Lease;
 
     /// For how long it is to be granted.
@@ -71,29 +72,40 @@ impl<S: LeaseTaker> LeaseKeeper<S> {
     ///
     /// # Cancel safety
     /// Dropped at any moment, nothing stays held and nobody stays in line at the server.
-    pub async fn take(self: &Arc<Self>, request: Request) -> Result<Option<Leased<S>>> {
-        let (pace, listener) = self.0.server.pace(&self.0.server.lease(&request));
-        let (deadline, releases) = (request.deadline, request.releases.clone());
+    // Not an `async fn`: that would carry the request twice (rust-lang/rust#62958).
+    pub fn take(
+        self: &Arc<Self>,
+        request: Request,
+    ) -> impl Future<Output = Result<Option<Leased<S>>>> + Send + use<S> {
+        let lease = Arc::new(self.0.server.lease(&request));
+        let (pace, listener) = self.0.server.pace(&lease);
         let place = Arc::new(Place {
             keeper: self.clone(),
             request,
+            lease,
+            tried: AtomicBool::new(false),
             noted: AtomicBool::new(false),
             in_doubt: AtomicBool::new(false),
         });
-        let granted = wait_for_grant(deadline, pace, listener, &releases, || {
-            place.clone().attempt(!deadline.has_passed())
-        });
-        // The last try begins when the deadline has passed. One that is given up goes on by itself, which
-        // is no harm: nobody tries again as this owner after its deadline.
-        let granted = match deadline {
-            Deadline::At(when) => Deadline::At(when + GRACE).wait_for(granted).await,
-            Deadline::Now | Deadline::Never => Some(granted.await),
-        };
-        let granted = granted.unwrap_or_else(|| {
-            let message = "the server did not answer before the wait was over";
-            Err(Error::new(ErrorKind::Unavailable, message))
-        });
-        Ok(granted?.map(Owned::into_inner))
+        async move {
+            let Request {
+                deadline, releases, ..
+            } = &place.request;
+            let attempt = || place.clone().attempt(!deadline.has_passed());
+            // In one place, lest there be room for it once for each way of waiting.
+            let mut granted = pin!(wait_for_grant(*deadline, pace, listener, releases, attempt));
+            // The last try begins when the deadline has passed. One that is given up goes on by itself,
+            // which is no harm: nobody tries again as this owner after its deadline.
+            let granted = match *deadline {
+                Deadline::At(when) => Box::pin(Deadline::At(when + GRACE).wait_for(granted)).await,
+                Deadline::Now | Deadline::Never => Some(granted.as_mut().await),
+            };
+            let granted = granted.unwrap_or_else(|| {
+                let message = "the server did not answer before the wait was over";
+                Err(Error::new(ErrorKind::Unavailable, message))
+            });
+            Ok(granted?.map(Owned::into_inner))
+        }
     }
 }
 
@@ -102,6 +114,9 @@ impl<S: LeaseTaker> LeaseKeeper<S> {
 struct Place<S: LeaseTaker> {
     keeper: Arc<LeaseKeeper<S>>,
     request: Request,
+    /// That of the first try. A server may want another one for each.
+    lease: Arc<S::Lease>,
+    tried: AtomicBool,
     /// The server may have noted that we wait.
     noted: AtomicBool,
     /// What was said to an earlier try is not known, and it may still be on its way. Not so after an
@@ -112,7 +127,10 @@ struct Place<S: LeaseTaker> {
 impl<S: LeaseTaker> Place<S> {
     async fn attempt(self: Arc<Self>, waits: bool) -> Result<Attempt<Leased<S>>> {
         let server = &self.keeper.0.server;
-        let lease = server.lease(&self.request);
+        let lease = match self.tried.swap(true, Ordering::Relaxed) {
+            false => self.lease.clone(),
+            true => Arc::new(server.lease(&self.request)),
+        };
         let (mut verdict, mut asked_at) = self.ask(&lease, waits).await?;
         let is_over = || good_until(asked_at, server.time(&lease)).has_passed();
         if matches!(verdict, Verdict::Granted(_)) && is_over() {
@@ -148,7 +166,7 @@ impl<S: LeaseTaker> Place<S> {
         Ok((said.verdict, asked_at))
     }
 
-    fn granted(&self, lease: S::Lease, token: Option<Token>, asked_at: Instant) -> Leased<S> {
+    fn granted(&self, lease: Arc<S::Lease>, token: Option<Token>, asked_at: Instant) -> Leased<S> {
         self.noted.store(false, Ordering::Relaxed);
         let server = &self.keeper.0.server;
         // From here on it is for the surrender to see to.
@@ -171,11 +189,10 @@ impl<S: LeaseTaker> Drop for Place<S> {
         let in_doubt = *self.in_doubt.get_mut();
         if *self.noted.get_mut() || in_doubt {
             let server = &self.keeper.0.server;
-            let lease = server.lease(&self.request);
             if in_doubt {
-                server.doubt(&lease);
+                server.doubt(&self.lease);
             }
-            server.leave(&lease);
+            server.leave(&self.lease);
         }
     }
 }
