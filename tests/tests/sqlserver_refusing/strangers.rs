@@ -34,7 +34,7 @@ async fn a_web_server_is_none_nor_is_another_database() {
         asked.spawn(expect_all(after, "check host and port"));
         asked.spawn(expect_all(before, "check host and port"));
     }
-    let limit = std::time::Duration::from_secs(2);
+    let limit = std::time::Duration::from_secs(4);
     within(limit, "all answers", async {
         while let Some(ended) = asked.join_next().await {
             ended.unwrap();
