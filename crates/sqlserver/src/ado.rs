@@ -37,6 +37,12 @@ struct Said {
     server: Option<String>,
     user: Option<String>,
     password: Option<String>,
+    /// Whatever certificate the server has will do.
+    any: bool,
+    /// The one it must have.
+    certificate: Option<Vec<u8>>,
+    /// The key before.
+    before: String,
 }
 
 pub(crate) fn config(text: &str) -> Result<Config> {
@@ -44,6 +50,7 @@ pub(crate) fn config(text: &str) -> Result<Config> {
     let mut said = Said::default();
     for (key, value) in pairs(text)? {
         apply(&mut config, &mut said, &key, value)?;
+        said.before = key;
     }
     let server = said.server.ok_or_else(|| wrong("Server is missing"))?;
     reach(&mut config, &server)?;
@@ -53,7 +60,24 @@ pub(crate) fn config(text: &str) -> Result<Config> {
         ));
     };
     config.authentication(AuthMethod::sql_server(user, password));
+    trust(&mut config, said.any, said.certificate)?;
     Ok(config)
+}
+
+/// The driver panics where both are said.
+fn trust(config: &mut Config, any: bool, certificate: Option<Vec<u8>>) -> Result<()> {
+    match certificate {
+        Some(_) if any => {
+            return Err(wrong(
+                "who trusts any certificate needs none to compare: leave TrustServerCertificate \
+                 away, or else ServerCertificate",
+            ));
+        }
+        Some(certificate) => config.trust_cert_ca_bundle(certificate),
+        None if any => config.trust_cert(),
+        None => {}
+    }
+    Ok(())
 }
 
 fn apply(config: &mut Config, said: &mut Said, key: &str, value: String) -> Result<()> {
@@ -63,17 +87,16 @@ fn apply(config: &mut Config, said: &mut Said, key: &str, value: String) -> Resu
         }
         "database" | "initialcatalog" => config.database(value),
         "userid" | "uid" | "user" => said.user = Some(value),
-        "password" | "pwd" => said.password = Some(value),
+        _ if is_password(key) => said.password = Some(value),
         "encrypt" => config.encryption(encryption(&value)?),
-        "trustservercertificate" if truth(key, &value)? => config.trust_cert(),
-        "trustservercertificate" => {}
+        "trustservercertificate" => said.any = truth(key, &value)?,
         "hostnameincertificate" => config.hostname_in_certificate(value),
         "servercertificate" => {
             let read = fs::read(&value).map_err(|error| {
                 let message = "the file that ServerCertificate names cannot be read";
                 Error::new(ErrorKind::Invalid, message).because(error)
             })?;
-            config.trust_cert_ca_bundle(read);
+            said.certificate = Some(read);
         }
         "multipleactiveresultsets" | "mars" if truth(key, &value)? => {
             return Err(wrong(
@@ -89,13 +112,26 @@ fn apply(config: &mut Config, said: &mut Said, key: &str, value: String) -> Resu
             ));
         }
         _ if WITHOUT_EFFECT.contains(&key) => {}
-        _ => {
-            let message = "lockwork does not know this key of a connection string: check how it is \
-                           written, or leave it away";
-            return Err(Error::new(ErrorKind::Invalid, message).with("key", key.to_owned()));
-        }
+        _ => return Err(unknown(key, &said.before)),
     }
     Ok(())
+}
+
+/// What comes after a password may be the rest of it, and is not repeated.
+fn unknown(key: &str, before: &str) -> Error {
+    if is_password(before) {
+        return wrong(
+            "lockwork does not know the key after Password: a password with a semicolon in it stands \
+             in quotes",
+        );
+    }
+    let message = "lockwork does not know this key of a connection string: check how it is written, \
+                   or leave it away";
+    wrong(message).with("key", key.to_owned())
+}
+
+fn is_password(key: &str) -> bool {
+    matches!(key, "password" | "pwd")
 }
 
 /// `HOST`, `HOST,PORT`, with or without `tcp:` before it.
@@ -111,6 +147,13 @@ fn reach(config: &mut Config, server: &str) -> Result<()> {
         ));
     }
     let host = host.split('\\').next().unwrap_or(host).trim();
+    if host.is_empty() {
+        return Err(wrong("Server is missing"));
+    }
+    // A single colon is none of an address: ADO.NET has a comma before the port.
+    if host.matches(':').count() == 1 {
+        return Err(wrong("Server is HOST or HOST,PORT"));
+    }
     config.host(match host {
         "." | "(local)" => "localhost",
         host => host,
@@ -148,7 +191,7 @@ fn truth(key: &str, value: &str) -> Result<bool> {
 /// Keys, in small letters and without blanks, and their values.
 fn pairs(text: &str) -> Result<Vec<(String, String)>> {
     let mut pairs = Vec::new();
-    let mut rest = text.trim();
+    let mut rest = beginning(text.trim());
     while !rest.is_empty() {
         let Some((key, after)) = rest.split_once('=') else {
             return Err(wrong("a connection string is KEY=VALUE;KEY=VALUE"));
@@ -157,11 +200,22 @@ fn pairs(text: &str) -> Result<Vec<(String, String)>> {
             .chars()
             .filter(|letter| !letter.is_whitespace() && *letter != '_')
             .collect();
+        if key.contains(';') {
+            return Err(wrong(
+                "a connection string is KEY=VALUE;KEY=VALUE: a value with a semicolon in it stands in \
+                 quotes",
+            ));
+        }
         let (value, after) = value(after.trim_start())?;
         pairs.push((key.to_lowercase(), value));
-        rest = after.trim_start();
+        rest = beginning(after);
     }
     Ok(pairs)
+}
+
+/// Where the next key begins: semicolons with nothing between them mean nothing.
+fn beginning(text: &str) -> &str {
+    text.trim_start_matches(|letter: char| letter.is_whitespace() || letter == ';')
 }
 
 /// The value at the beginning, in quotes or not, and what comes after its semicolon.
@@ -234,7 +288,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_heeded_is_refused_with_the_way_out_and_without_a_value() {
-        let base = "Server=h;User ID=u;Password=hush;";
+        let base = "Server=h;Password=hush;User ID=u;";
         for (more, says) in [
             (
                 "MultipleActiveResultSets=True",

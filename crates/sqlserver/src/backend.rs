@@ -71,8 +71,8 @@ impl SqlServer {
         admin::on_the_keeper(async move { pool.opener().look().await.map(drop) }).await
     }
 
-    /// Takes a lock and gives it back: so rights that are missing are told of now, and whoever asks
-    /// first need not wait for a connection.
+    /// Takes a lock with all that belongs to it and gives it back: so rights that are missing are told
+    /// of now, and whoever asks first need not wait for a connection.
     async fn try_out(&self) -> Result<()> {
         let name = Name::new(&format!("lockwork/try-out/{:032x}", rand::random::<u128>()))?;
         let request = Request::new(name, Mode::Exclusive, Deadline::Now);

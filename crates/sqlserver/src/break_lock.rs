@@ -1,6 +1,6 @@
 //! Taking a lock away: the server cannot do that to one lock, only end the session it lives on.
 
-use crate::{connect::Link, errors::refused, holders, keys::Key};
+use crate::{connect::Link, errors::refused, holders, keys::Key, options::literal};
 use lockwork_core::lock::{Result, Space};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(crate) async fn end(link: &mut Link, key: &Key, space: Space) -> Result<usiz
     let mut each = held.clone();
     each.dedup();
     for session in &each {
-        // By then the number may be another's, who came when the holder had gone.
+        // KILL takes no parameters. By then the number may be another's, who came when the holder had gone.
         let text = format!(
             "IF EXISTS (SELECT 1 FROM sys.dm_tran_locks WHERE resource_type = 'APPLICATION' \
              AND resource_database_id = DB_ID() AND request_session_id = {session} \
@@ -36,9 +36,4 @@ pub(crate) async fn end(link: &mut Link, key: &Key, space: Space) -> Result<usiz
         tokio::time::sleep(LOOK_AGAIN).await;
     }
     Ok(held.len())
-}
-
-/// As it stands in a statement: `KILL` takes no parameters.
-fn literal(text: &str) -> String {
-    format!("N'{}'", text.replace('\'', "''"))
 }

@@ -1,7 +1,7 @@
 //! Connecting, and asking.
 
 use crate::{
-    errors::{refused, unreachable},
+    errors::{not_let_in, refused, unreachable},
     wire::Wire,
 };
 use lockwork_core::lock::{Error, ErrorKind, Result};
@@ -29,7 +29,7 @@ impl Link {
                     config.port(port);
                     hops += 1;
                 }
-                Err(error) => return Err(refused(error)),
+                Err(error) => return Err(not_let_in(error)),
             }
         }
     }

@@ -22,7 +22,7 @@ pub(crate) async fn examine(link: &mut Link, options: &Options) -> Result<Report
             "grants have no tokens, so nothing can fence off a holder that was replaced",
             format!(
                 "have an administrator run `{}` and leave tokens=false away",
-                schema::script(options)
+                schema::script(link, options).await?
             ),
         ));
     }

@@ -5,7 +5,7 @@ use lockwork_core::lock::{
     Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE, hosts, is_torn,
     unescaped,
 };
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 use tiberius::{AuthMethod, Config, EncryptionLevel};
 use url::Url;
 
@@ -23,8 +23,8 @@ use url::Url;
 /// | `encrypt` | `strict` (TDS 8.0), `true`, `login` (nothing but the password), `none` | `true` |
 /// | `sslrootcert` | a PEM file: the authority to trust besides those of the system | |
 /// | `sslname` | the name that the server's certificate is made out to, if it is not the host's | |
-/// | `sslcert`, `sslkey` | PEM files: our certificate and its key | none |
-/// | `trust` | `any`: trust whatever certificate the server has, and whoever is in between | |
+/// | `sslcert`, `sslkey` | PEM files: our certificate (`.crt` or `.pem`) and its key (`.key` or `.pem`) | none |
+/// | `trust` | `any`, without `sslrootcert`: trust whatever certificate the server has, and whoever is in between | |
 pub const DRIVER: Driver = Driver {
     schemes: &["sqlserver", "mssql"],
     connect: |url| Box::pin(connect(url)),
@@ -112,24 +112,79 @@ fn encryption(config: &mut Config, query: &mut Query) -> Result<()> {
             ));
         }
     });
-    if let Some((_, authority)) = query.file("sslrootcert")? {
-        config.trust_cert_ca_bundle(authority);
-    }
-    if let Some(name) = query.option::<String>("sslname")? {
-        config.hostname_in_certificate(name);
-    }
-    match query.option::<String>("trust")?.as_deref() {
-        None => {}
-        Some("any") => config.trust_cert(),
-        Some(_) => return Err(wrong_value("trust", "`any`, or left away")),
-    }
-    match (query.file("sslcert")?, query.file("sslkey")?) {
-        (Some((certificate, _)), Some((key, _))) => config.client_certificate(certificate, key),
-        (None, None) => {}
+    trust(config, query)?;
+    let files = (query.file("sslcert")?, query.file("sslkey")?);
+    let (certificate, key) = match files {
+        (Some(certificate), Some(key)) => (certificate, key),
+        (None, None) => return Ok(()),
         _ => {
             let message = "our certificate needs its key: give both, sslcert and sslkey, in PEM";
             return Err(Error::new(ErrorKind::Invalid, message));
         }
+    };
+    check(&certificate, CERTIFICATE, ["pem", "crt"], "sslcert")?;
+    check(&key, KEY, ["pem", "key"], "sslkey")?;
+    config.client_certificate(certificate.0, key.0);
+    Ok(())
+}
+
+/// Which servers to believe.
+fn trust(config: &mut Config, query: &mut Query) -> Result<()> {
+    let authority = query.file("sslrootcert")?;
+    if let Some(name) = query.option::<String>("sslname")? {
+        config.hostname_in_certificate(name);
+    }
+    let any = match query.option::<String>("trust")?.as_deref() {
+        None => false,
+        Some("any") => true,
+        Some(_) => return Err(wrong_value("trust", "`any`, or left away")),
+    };
+    match authority {
+        Some(_) if any => {
+            let message = "who trusts any certificate needs no authority: leave trust=any away, or \
+                           else sslrootcert";
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        Some((_, inside)) => {
+            is_pem(&inside, CERTIFICATE, "sslrootcert")?;
+            config.trust_cert_ca_bundle(inside);
+        }
+        None if any => config.trust_cert(),
+        None => {}
     }
     Ok(())
+}
+
+/// How a certificate in PEM begins, and how a key does, of whatever kind.
+const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----";
+const KEY: &str = "PRIVATE KEY-----";
+
+fn is_pem(inside: &[u8], beginning: &str, option: &'static str) -> Result<()> {
+    let is_text_with = |text: &str| text.contains(beginning);
+    if std::str::from_utf8(inside).is_ok_and(is_text_with) {
+        return Ok(());
+    }
+    let message =
+        format!("there is nothing in this file that begins with {beginning}: it must be PEM");
+    Err(Error::new(ErrorKind::Invalid, message).with("option", option))
+}
+
+/// The driver reads these files again for each connection, and knows their kind by their names.
+fn check(
+    (path, inside): &(String, Vec<u8>),
+    beginning: &str,
+    endings: [&str; 2],
+    option: &'static str,
+) -> Result<()> {
+    is_pem(inside, beginning, option)?;
+    let ending = Path::new(path).extension();
+    if endings
+        .iter()
+        .any(|it| ending.is_some_and(|ending| ending.eq_ignore_ascii_case(it)))
+    {
+        return Ok(());
+    }
+    let [one, other] = endings;
+    let message = format!("the name of this file must end with .{one} or .{other}");
+    Err(Error::new(ErrorKind::Invalid, message).with("option", option))
 }

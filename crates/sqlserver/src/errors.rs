@@ -3,12 +3,22 @@
 //! The driver's own error goes along as the cause. None of them repeats a password: the server does
 //! not know it and the driver prints no configuration.
 
+use crate::wire::STRANGER;
 use lockwork_core::lock::{Error, ErrorKind};
 use std::io;
 
 /// What `error` means for whoever asked the server for something.
 pub(crate) fn refused(error: tiberius::error::Error) -> Error {
     let (kind, message) = meaning(&error);
+    Error::new(kind, message).because(error)
+}
+
+/// What `error` means for whoever was about to get in.
+pub(crate) fn not_let_in(error: tiberius::error::Error) -> Error {
+    let (kind, message) = match &error {
+        tiberius::error::Error::Io { message, .. } if !has_a_word_for_it(message) => HUNG_UP,
+        _ => meaning(&error),
+    };
     Error::new(kind, message).because(error)
 }
 
@@ -23,18 +33,33 @@ const UNREACHABLE: (ErrorKind, &str) = (
     "the SQL Server cannot be reached: check host and port, and whether it runs",
 );
 
+/// A server that wants to be spoken to otherwise does not say so.
+const HUNG_UP: (ErrorKind, &str) = (
+    ErrorKind::Unavailable,
+    "the connection ended before the SQL Server had let us in: check host and port, and whether \
+     encrypt is what the server wants (strict, true, login or none)",
+);
+
+/// How the driver says that the server has no encryption to offer.
+const NO_ENCRYPTION: &str = "does not allow the requested encryption";
+
 fn meaning(error: &tiberius::error::Error) -> (ErrorKind, &'static str) {
     use tiberius::error::Error as E;
     match error {
         E::Server(token) => by_number(token.code(), token.class()),
         E::Tls(text) => of_tls(text),
+        E::Io { message, .. } if message.contains(STRANGER) => SPEAKS_OTHERWISE,
         E::Io { message, .. } if is_of_tls(message) => of_tls(message),
-        E::Io { .. } => UNREACHABLE,
-        E::Protocol(_) | E::Encoding(_) | E::Utf8 | E::Utf16 | E::ParseInt(_) => (
+        E::Io { .. } => (
             ErrorKind::Unavailable,
-            "what answers there does not speak as SQL Server does: check host and port, and whether \
-             encrypt is what the server wants",
+            "the connection to the SQL Server broke: check the network, and whether it runs",
         ),
+        E::Protocol(text) if text.contains(NO_ENCRYPTION) => (
+            ErrorKind::Denied,
+            "the SQL Server offers no encryption: give it a certificate, or say encrypt=none where \
+             nobody in between can read the password",
+        ),
+        E::Protocol(_) | E::Encoding(_) | E::Utf8 | E::Utf16 | E::ParseInt(_) => SPEAKS_OTHERWISE,
         E::Routing { .. } => (
             ErrorKind::Unavailable,
             "the server sends us on to another again and again: check how it is set up",
@@ -43,19 +68,59 @@ fn meaning(error: &tiberius::error::Error) -> (ErrorKind, &'static str) {
     }
 }
 
+const SPEAKS_OTHERWISE: (ErrorKind, &str) = (
+    ErrorKind::Unavailable,
+    "what answers there does not speak as SQL Server does: check host and port, and whether encrypt \
+     is what the server wants",
+);
+
 const UNKNOWN: (ErrorKind, &str) = (
     ErrorKind::Unexpected,
     "SQL Server answered with something lockwork does not know: report it",
 );
 
+/// Whether it says more than that the connection has ended.
+fn has_a_word_for_it(text: &str) -> bool {
+    text.contains(STRANGER) || is_of_tls(text)
+}
+
 fn is_of_tls(text: &str) -> bool {
     ["certificate", "fatal alert", "corrupt message"]
         .iter()
+        .chain(OF_FILES)
         .any(|word| text.contains(word))
 }
 
+/// What the driver says of the files that it was to read.
+const OF_FILES: &[&str] = &[
+    "Could not read",
+    "Failed to parse",
+    "failed to parse",
+    "CA source",
+    "file-extension",
+    "no certificates",
+    "private key",
+    "keys may not be consistent",
+];
+
 /// In the words of `rustls` and of the driver, which has no types for them.
 fn of_tls(text: &str) -> (ErrorKind, &'static str) {
+    if OF_FILES.iter().any(|word| text.contains(word)) {
+        return (
+            ErrorKind::Invalid,
+            "a file for TLS is of no use: sslrootcert and sslcert are certificates in PEM, and \
+             sslkey is the key of sslcert in PEM, without a password",
+        );
+    }
+    if text.contains("corrupt message") {
+        return SPEAKS_OTHERWISE;
+    }
+    if text.contains("dns name") {
+        return (
+            ErrorKind::Invalid,
+            "no certificate can be made out to this name: check sslname, or else the host",
+        );
+    }
     if text.contains("certificate") {
         return (
             ErrorKind::Denied,
@@ -87,12 +152,12 @@ pub(crate) fn is_there_already(error: &tiberius::error::Error) -> bool {
 /// By number, as in `sys.messages`; or by how severe it is.
 fn by_number(number: u32, class: u8) -> (ErrorKind, &'static str) {
     match number {
-        18456 | 18452 | 18486 | 18487 | 18488 => (
+        18450..=18452 | 18456..=18459 | 18470 | 18486..=18488 => (
             ErrorKind::Denied,
             "SQL Server refused the user or the password: check both, whether the login is enabled \
              and whether the server lets in logins of its own",
         ),
-        4060 | 911 => (
+        911 | 916 | 4060 | 4064 => (
             ErrorKind::Invalid,
             "there is no such database, or the login has no user in it: create it, or name another \
              after the slash of the URL",
@@ -100,7 +165,8 @@ fn by_number(number: u32, class: u8) -> (ErrorKind, &'static str) {
         229 | 230 | 262 | 2760 | 15151 | 15247 => (
             ErrorKind::Denied,
             "the user lacks a right: it needs EXECUTE on sp_getapplock and sp_releaseapplock, which \
-             everybody has unless it was taken away, and UPDATE on the sequence of lockwork",
+             everybody has unless it was taken away (GRANT it in master), and UPDATE on the sequence \
+             of lockwork",
         ),
         297 | 300 => (
             ErrorKind::Denied,
@@ -126,7 +192,13 @@ fn by_number(number: u32, class: u8) -> (ErrorKind, &'static str) {
         ),
         11728 => (
             ErrorKind::Denied,
-            "the sequence of lockwork has come to its end: ALTER SEQUENCE … MAXVALUE",
+            "the sequence of lockwork has come to its end: ALTER SEQUENCE … RESTART WITH the number \
+             after its last NO MAXVALUE",
+        ),
+        1202 => (
+            ErrorKind::Denied,
+            "the role that principal names is not in the database, or the user is no member of it: \
+             CREATE ROLE it there, and ALTER ROLE it ADD MEMBER the user",
         ),
         1205 => deadlock(),
         701 | 1204 => (
@@ -166,8 +238,8 @@ pub(crate) fn failed(code: i32) -> Error {
         ),
         _ => (
             ErrorKind::Denied,
-            "SQL Server refuses to lock on this: check that the principal exists, that the user is \
-             a member of it and that the session is not in a transaction",
+            "SQL Server refuses to lock on this: check that the principal exists and that the user \
+             is a member of it, and for lock_in that a transaction is open",
         ),
     };
     Error::new(kind, message).with("code", code)

@@ -2,11 +2,11 @@
 
 use crate::{
     connect::{Link, nothing},
-    errors::refused,
+    errors::{failed, refused},
     keys::Key,
     options::Options,
     schema,
-    session::{Connection, Habits},
+    session::{Connection, GRANTED, Habits},
 };
 use lockwork_core::lock::{Error, ErrorKind, LockId, Mode, Result, backend::session::Open};
 use std::time::Duration;
@@ -53,10 +53,30 @@ impl Opener {
         let habits = Habits {
             hears_attention: !version.contains("Babelfish"),
         };
+        self.try_out(&mut link).await?;
         if self.options.tokens {
             schema::ensure(&mut link, &self.options).await?;
         }
         Ok(habits)
+    }
+
+    /// Takes a lock that nobody has and gives it back. Who may not give back would lose a connection
+    /// with each lock, and be told nothing.
+    async fn try_out(&self, link: &mut Link) -> Result<()> {
+        let text = "DECLARE @r int; \
+                    EXEC @r = sp_getapplock @Resource = @P2, @LockMode = 'Exclusive', \
+                    @LockOwner = 'Session', @LockTimeout = 0, @DbPrincipal = @P1; \
+                    IF @r >= 0 EXEC sp_releaseapplock @Resource = @P2, @LockOwner = 'Session', \
+                    @DbPrincipal = @P1; \
+                    SELECT @r;";
+        let resource = format!("lockwork/try-out/{:032x}", rand::random::<u128>());
+        let row = link
+            .row(text, &[&self.options.principal, &resource])
+            .await?;
+        match row.try_get(0).map_err(refused)?.ok_or_else(nothing)? {
+            GRANTED.. => Ok(()),
+            code => Err(failed(code)),
+        }
     }
 }
 

@@ -148,8 +148,14 @@ impl Options {
     }
 }
 
-fn quoted(name: &str) -> String {
+/// A name, as it stands in a statement.
+pub(crate) fn quoted(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
+}
+
+/// A text, as it stands in a statement.
+pub(crate) fn literal(text: &str) -> String {
+    format!("N'{}'", text.replace('\'', "''"))
 }
 
 /// Without how to log in.

@@ -4,22 +4,32 @@
 //! server keeps ready in memory a crash loses some; none comes twice.
 
 use crate::{
-    connect::Link,
+    connect::{Link, nothing},
     errors::{is_lack_of_rights, is_there_already, refused},
-    options::Options,
+    options::{Options, literal, quoted},
 };
 use lockwork_core::lock::{Error, ErrorKind, Result};
 
 /// The highest number that fits into a token.
 const LAST: i64 = (1 << 47) - 1;
 
-/// What an administrator runs where lockwork may not create a schema.
-pub(crate) fn script(options: &Options) -> String {
-    format!(
-        "CREATE SCHEMA {}; {}",
-        options.quoted_schema(),
-        sequence(options)
-    )
+/// What an administrator runs where lockwork may not create a schema: once or several times, whatever
+/// of it is there already, and in one piece. CREATE SCHEMA stands in a batch of its own.
+pub(crate) async fn script(link: &mut Link, options: &Options) -> Result<String> {
+    let row = link.row("SELECT USER_NAME()", &[]).await?;
+    let user: &str = row.try_get(0).map_err(refused)?.ok_or_else(nothing)?;
+    let (schema, name) = (literal(&options.schema), options.sequence());
+    let create = literal(&format!("CREATE SCHEMA {}", options.quoted_schema()));
+    let made = format!(
+        "IF SCHEMA_ID({schema}) IS NULL EXEC({create}); IF OBJECT_ID({}, 'SO') IS NULL {}",
+        literal(&name),
+        sequence(options),
+    );
+    // The owner may do everything, and nobody can grant it anything.
+    Ok(match user.eq_ignore_ascii_case("dbo") {
+        true => made,
+        false => format!("{made}; GRANT UPDATE ON OBJECT::{name} TO {}", quoted(user)),
+    })
 }
 
 fn sequence(options: &Options) -> String {
@@ -39,7 +49,7 @@ pub(crate) async fn ensure(link: &mut Link, options: &Options) -> Result<()> {
                 Ok(()) => {}
                 Err(error) if is_there_already(&error) => {}
                 Err(error) if is_lack_of_rights(&error) => {
-                    return Err(missing(options).because(error));
+                    return Err(missing(link, options).await?.because(error));
                 }
                 Err(error) => return Err(refused(error)),
             }
@@ -83,12 +93,11 @@ async fn check(link: &mut Link, options: &Options) -> Result<()> {
     Err(Error::new(ErrorKind::Denied, message).with("sequence", options.sequence()))
 }
 
-fn missing(options: &Options) -> Error {
+async fn missing(link: &mut Link, options: &Options) -> Result<Error> {
     let message = format!(
-        "tokens need a sequence, which this user may not create: have an administrator run `{}` and \
-         GRANT UPDATE ON {} to it, or say tokens=false",
-        script(options),
-        options.sequence(),
+        "tokens need a sequence, which this user may not create or use: have an administrator run \
+         `{}` in the database, or say tokens=false",
+        script(link, options).await?,
     );
-    Error::new(ErrorKind::Denied, message)
+    Ok(Error::new(ErrorKind::Denied, message))
 }

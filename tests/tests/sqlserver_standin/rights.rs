@@ -27,7 +27,10 @@ async fn everybody_may_lock() {
 async fn a_right_to_lock_can_be_denied() {
     let server = server();
     let (mut sa, mut ann) = shop(&server).await;
-    sa.run("DENY EXECUTE ON sys.sp_getapplock TO ann").await;
+    let deny = "DENY EXECUTE ON sys.sp_getapplock TO ann";
+    assert_eq!(sa.error(deny).await.code(), 4629);
+    sa.run("USE master; CREATE USER ann").await;
+    sa.run(deny).await;
     let error = ann
         .error("EXEC sp_getapplock 'a', 'Shared', 'Session'")
         .await;

@@ -46,6 +46,11 @@ pub(super) async fn open(
     let body = prelogin::write(VERSION, answer);
     send(reader.get_mut(), &body, packet::DEFAULT_SIZE, 0).await?;
     let mut transport = reader.into_inner()?;
+    // Who cannot encrypt where one must is told so, and that is the end (MS-TDS 2.2.6.5).
+    if !strict && wish == Wish::NotSupported && answer == Wish::Required {
+        transport.shutdown().await?;
+        return Ok(None);
+    }
     if !strict && answer != Wish::NotSupported {
         transport = transport.negotiated(server, answer).await?;
     }

@@ -38,7 +38,7 @@ impl Session {
             return Err(Message::no_procedure(&name.written()).into());
         }
         let object = Object::in_schema("sys", &known);
-        if !self.allows("EXECUTE", Some(&object)) {
+        if !self.state().allows_call(&self.identity.login, &object) {
             return Err(denied("EXECUTE", &known, "mssqlsystemresource", "sys").into());
         }
         match known.as_str() {

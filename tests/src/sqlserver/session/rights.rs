@@ -69,6 +69,7 @@ impl Session {
         to: &str,
     ) -> Result<(), Message> {
         let allowed = self.allows("CONTROL", None);
+        let in_master = self.database_name() == "master";
         self.change(|database, _| {
             let grantee = database.principal(to).map(|it| it.id);
             let Some(grantee) = grantee.filter(|_| allowed) else {
@@ -78,6 +79,12 @@ impl Session {
                 Some(securable) => securable_object(database, securable)?,
                 None => None,
             };
+            if on.as_ref().is_some_and(Object::is_public_procedure) && !in_master {
+                let text = "Permissions on server scoped catalog views or system stored procedures \
+                            or extended stored procedures can be granted only when the current \
+                            database is master.";
+                return Err(Message::new(4629, 16, 10, text));
+            }
             let grantee = Grantee::Principal(grantee);
             set(&mut database.rights, right.act, &grantee, permission, on);
             Ok(())

@@ -26,6 +26,11 @@ impl Object {
         }
     }
 
+    /// Whether it is one of [`PUBLIC_PROCEDURES`].
+    pub(crate) fn is_public_procedure(&self) -> bool {
+        PUBLIC_PROCEDURES.contains(&self.name.as_str())
+    }
+
     /// The schema it is in, as something with rights of its own.
     fn container(&self) -> Option<Self> {
         let (schema, _) = self.name.split_once('.')?;
@@ -73,7 +78,7 @@ impl Database {
             return false;
         }
         let mut granted = grants.iter().filter(|it| !it.denied);
-        let public = on.is_some_and(|it| PUBLIC_PROCEDURES.contains(&it.name.as_str()));
+        let public = on.is_some_and(Object::is_public_procedure);
         (public && permission == "EXECUTE") || granted.any(|it| covers(&it.permission, permission))
     }
 }
@@ -98,6 +103,15 @@ impl Database {
 }
 
 impl State {
+    /// Whether a login may call a procedure of the system: a right of `master`, wherever it calls.
+    pub(crate) fn allows_call(&self, login: &str, procedure: &Object) -> bool {
+        let master = self.database_named("master");
+        master.is_some_and(|master| {
+            let user = self.user_of(login, master);
+            user.is_some_and(|user| master.allows(user, "EXECUTE", Some(procedure)))
+        })
+    }
+
     /// Whether a login may do something with the whole server.
     pub(crate) fn server_allows(&self, login: &str, permission: &str) -> bool {
         if self.is_administrator(login) {

@@ -134,9 +134,13 @@ impl Session {
             (false, None) => "dbo".to_owned(),
         };
         let state = self.state();
-        let database = state.database(self.database)?;
-        let known = procedure || database.object_id(&schema, &last).is_some();
         let object = Object::in_schema(&schema, &last);
+        if procedure {
+            let may_call = state.allows_call(&self.identity.login, &object);
+            return Some(permission == "EXECUTE" && may_call);
+        }
+        let database = state.database(self.database)?;
+        let known = database.object_id(&schema, &last).is_some();
         Some(known && database.allows(self.identity.user, permission, Some(&object)))
     }
 }
