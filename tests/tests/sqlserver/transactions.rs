@@ -93,12 +93,12 @@ async fn one_after_the_other(
 async fn one_of_two_transactions_that_wait_for_each_other_is_told_of_the_deadlock() {
     for place in [Place::sql_server(), Place::babelfish()] {
         let both = tokio::sync::Barrier::new(2);
-        let waiting = async {
+        let waiting = Box::pin(async {
             tokio::join!(
                 one_after_the_other(&place, ["x", "y"], &both),
                 one_after_the_other(&place, ["y", "x"], &both),
             )
-        };
+        });
         let (one, other) = within(SOON, "both end", waiting).await;
         let (granted, victims): (Vec<_>, Vec<_>) =
             [one, other].into_iter().partition(Result::is_ok);
