@@ -182,6 +182,12 @@ fn by_number(number: u32, class: u8) -> (ErrorKind, &'static str) {
             "the sequence of lockwork is gone from the database: create it again, as its \
              documentation says",
         ),
+        1202 => (
+            ErrorKind::Denied,
+            "there is no such principal, or the user is not a member of it: create the role that \
+             principal names, and add the user to it",
+        ),
+        3918 => no_transaction(),
         2812 => (
             ErrorKind::Unsupported,
             "this server has no application locks: it is no SQL Server, or too old a one",
@@ -225,6 +231,13 @@ pub(crate) const fn deadlock() -> (ErrorKind, &'static str) {
     (
         ErrorKind::Deadlock,
         "the server found a cycle of sessions that wait for each other: roll back and begin again",
+    )
+}
+
+pub(crate) const fn no_transaction() -> (ErrorKind, &'static str) {
+    (
+        ErrorKind::Denied,
+        "a lock that ends with a transaction needs one: BEGIN TRANSACTION on this connection first",
     )
 }
 

@@ -2,11 +2,11 @@
 
 use crate::{
     Compat,
-    errors::{failed, refused},
+    errors::{failed, no_transaction, refused},
     keys::Key,
 };
 use futures_util::io::{AsyncRead, AsyncWrite};
-use lockwork_core::lock::{LockId, Name, Result, Space};
+use lockwork_core::lock::{Error, LockId, Name, Result, Space};
 use std::time::Duration;
 use tiberius::Client;
 
@@ -52,6 +52,11 @@ where
         -1 => Ok(false),
         // So some servers say busy when they are not to wait.
         -999 if milliseconds == 0 && free == Some(0) => Ok(false),
+        // The principal is there, and the name is sound.
+        -999 => {
+            let (kind, message) = no_transaction();
+            Err(Error::new(kind, message).with("code", -999))
+        }
         code => Err(failed(code)),
     }
 }

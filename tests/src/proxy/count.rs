@@ -17,8 +17,10 @@ pub struct Counts {
     pub sent: u64,
     /// Bytes from the server that went on to clients.
     pub received: u64,
-    /// `Execute` and `Query` messages among the former.
+    /// `Execute` and `Query` messages among the former, in PostgreSQL's protocol.
     pub statements: u64,
+    /// Batches and calls among them, in that of SQL Server.
+    pub tds_requests: u64,
 }
 
 #[derive(Debug, Default)]
@@ -28,6 +30,7 @@ pub(super) struct Meter {
     pub(super) sent: AtomicU64,
     pub(super) received: AtomicU64,
     pub(super) statements: AtomicU64,
+    pub(super) tds_requests: AtomicU64,
 }
 
 impl Meter {
@@ -38,6 +41,7 @@ impl Meter {
             sent: self.sent.load(Relaxed),
             received: self.received.load(Relaxed),
             statements: self.statements.load(Relaxed),
+            tds_requests: self.tds_requests.load(Relaxed),
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod count;
 mod pump;
+mod tds;
 mod untold;
 mod weather;
 

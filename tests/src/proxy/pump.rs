@@ -3,6 +3,7 @@
 
 use super::{
     count::{Frames, Meter},
+    tds::Packets,
     untold::Messages,
     weather::{Weather, Wind},
 };
@@ -107,7 +108,8 @@ impl Pump {
         };
         let write = async move {
             let mut wind = self.weather.watch();
-            let (mut frames, mut messages) = (Frames::default(), Messages::default());
+            let (mut frames, mut packets) = (Frames::default(), Packets::default());
+            let mut messages = Messages::default();
             // Where something is missing, what comes later would make no sense.
             let mut torn = false;
             while let Some((came, mut piece)) = underway.recv().await {
@@ -122,7 +124,7 @@ impl Pump {
                 if way == Way::ToClient && wind.borrow().untold {
                     piece = messages.without_notifications(&piece);
                 }
-                self.count(way, &piece, &mut frames);
+                self.count(way, &piece, &mut frames, &mut packets);
                 if to.write_all(&piece).await.is_err() {
                     return;
                 }
@@ -136,13 +138,15 @@ impl Pump {
         tokio::join!(read, write);
     }
 
-    fn count(&self, way: Way, piece: &[u8], frames: &mut Frames) {
+    fn count(&self, way: Way, piece: &[u8], frames: &mut Frames, packets: &mut Packets) {
         let bytes = piece.len() as u64;
         match way {
             Way::ToServer => {
                 self.meter.sent.fetch_add(bytes, Relaxed);
                 let statements = frames.statements(piece);
                 self.meter.statements.fetch_add(statements, Relaxed);
+                let requests = packets.requests(piece);
+                self.meter.tds_requests.fetch_add(requests, Relaxed);
             }
             Way::ToClient => {
                 self.meter.received.fetch_add(bytes, Relaxed);
