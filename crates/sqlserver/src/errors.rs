@@ -182,11 +182,6 @@ fn by_number(number: u32, class: u8) -> (ErrorKind, &'static str) {
             "the sequence of lockwork is gone from the database: create it again, as its \
              documentation says",
         ),
-        1202 => (
-            ErrorKind::Denied,
-            "there is no such principal, or the user is not a member of it: create the role that \
-             principal names, and add the user to it",
-        ),
         3918 => no_transaction(),
         2812 => (
             ErrorKind::Unsupported,
