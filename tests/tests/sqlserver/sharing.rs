@@ -2,7 +2,7 @@
 
 use crate::{SOON, place::Place, wait_for, within};
 
-/// Of 300 times the letter x: its beginning, and its SHA-512 in Base64, computed by the original.
+/// Of 300 times the letter x: its beginning, and its SHA-512 in Base64, computed apart from our own code.
 fn shortened() -> String {
     "x".repeat(167)
         + "DcJArkOxjurO9NfY1kuUWt5DyYm3JNfHBiqAKfM0PKoyK5+/Qtn/DNqY89esWlYMohmy5zzAQfNwUt+k6ErmJA=="

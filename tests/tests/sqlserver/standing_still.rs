@@ -69,7 +69,7 @@ async fn a_server_that_stands_still_for_longer_than_the_lease_loses_the_guards_f
 }
 
 #[tokio::test]
-async fn a_server_that_stands_still_is_not_waited_for_longer_than_five_seconds() {
+async fn a_server_that_stands_still_is_not_waited_for_longer_than_ten_seconds() {
     let server = server(Settings::new()).await;
     let place = Place::at(&format!("{}?trust=any", server.url()));
     let here = place.client().await;
