@@ -1,6 +1,6 @@
 //! How locks live in a database.
 
-use crate::{Compat, Postgres, PostgresLeases};
+use crate::{Compat, Postgres, PostgresLeases, tls};
 use lockwork_core::lock::{Error, ErrorKind, Result, backend::client};
 use sqlx::postgres::PgConnectOptions;
 use std::{fmt, time::Duration};
@@ -107,6 +107,7 @@ impl Options {
     /// is wrong or there is no such database. The sentence says what to do.
     pub async fn connect(self) -> Result<Postgres> {
         self.check()?;
+        tls::provide_cryptography();
         Postgres::connect_to(self).await
     }
 
@@ -130,6 +131,7 @@ impl Options {
                            tokens=false away, or mode=lease";
             return Err(Error::new(ErrorKind::Invalid, message));
         }
+        tls::provide_cryptography();
         let time = self.lease.unwrap_or(ROW_LEASE);
         PostgresLeases::connect_to(self, time).await
     }

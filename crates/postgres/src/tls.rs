@@ -1,6 +1,7 @@
 //! Whether the server must prove who it is.
 
 use lockwork_core::lock::{Error, ErrorKind, Result};
+use rustls::crypto::CryptoProvider;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use std::net::IpAddr;
 
@@ -29,6 +30,15 @@ pub(crate) fn mode(
 fn is_here(host: &str) -> bool {
     let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
     host.starts_with('/') || host == "localhost" || address.is_ok_and(|ip| ip.is_loopback())
+}
+
+/// The driver asks the process which cryptography to use where there is more than one to choose from, as
+/// with the driver of SQL Server in the same program; unless somebody has said so, this one.
+pub(crate) fn provide_cryptography() {
+    if CryptoProvider::get_default().is_none() {
+        // Somebody else may have been quicker, and then that one it is.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
 }
 
 #[cfg(test)]
