@@ -40,8 +40,8 @@ fn one_of(host: &str, usual: u16) -> Option<(String, u16)> {
 /// ```
 /// use lockwork_core::lock::is_torn;
 ///
-/// assert!(is_torn(&"redis://app:a/b@localhost".parse().unwrap()));
-/// assert!(!is_torn(&"redis://app:a%2Fb@localhost/0?lease=5s".parse().unwrap()));
+/// assert!(is_torn(&"redis://app:1/2@localhost".parse().unwrap()));
+/// assert!(!is_torn(&"redis://app:1%2F2@localhost/0?lease=5s".parse().unwrap()));
 /// ```
 #[must_use]
 pub fn is_torn(url: &Url) -> bool {
