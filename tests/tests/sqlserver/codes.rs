@@ -166,3 +166,17 @@ async fn a_try_that_the_server_called_off_is_unavailable_and_leaves_nothing() {
     guest.until_nothing_is_left().await;
     works(&here, "x").await;
 }
+
+#[tokio::test]
+async fn a_try_that_babelfish_called_off_is_unavailable_and_leaves_nothing() {
+    let place = Place::babelfish();
+    let mangler = Mangler::start(place.port(), 0, -2).await;
+    let here = connect(&place.url_at(mangler.port, "tenure=0s")).await;
+    mangler.change(1);
+    let refused = here.mutex("x").try_lock().await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unavailable, "{refused}");
+    assert!(refused.to_string().contains("code=-2"), "{refused}");
+    until(SOON, "it was changed", || mangler.left() == 0).await;
+    works(&place.client().await, "x").await;
+    works(&here, "x").await;
+}
