@@ -7,7 +7,8 @@ use lockwork::{
 use lockwork_conformance::{
     Site,
     backends::{
-        file, layered, memory, postgres, postgres_lease, redis, redis_medallion, sqlserver, standin,
+        azure, file, layered, memory, postgres, postgres_lease, redis, redis_medallion, sqlserver,
+        standin,
     },
     trials, wakeup_delay,
 };
@@ -40,6 +41,8 @@ fn main() -> std::process::ExitCode {
         Site::new("sqlserver-least", sqlserver::least),
         Site::new("sqlserver-medallion", sqlserver::medallion),
         Site::new("sqlserver-babelfish", sqlserver::babelfish),
+        Site::new("azure", azure::start),
+        Site::new("azure-sequence", azure::sequence),
     ];
     let mut args = libtest_mimic::Arguments::from_args();
     // Most of what a case does is wait.

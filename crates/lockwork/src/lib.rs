@@ -12,6 +12,10 @@
 
 pub use lockwork_core::lock::*;
 
+#[cfg(feature = "azure")]
+#[doc(inline)]
+pub use lockwork_azure as azure;
+
 #[cfg(feature = "file")]
 #[doc(inline)]
 pub use lockwork_file as file;
@@ -37,6 +41,7 @@ pub use lockwork_sqlserver as sqlserver;
 /// | `postgres://USER:PASSWORD@HOST/DATABASE` | all processes that reach the database | `tenure`, `lease`, `quota`, `capacity`, `schema`, `tokens`, `compat`, `mode`, `sslmode`, `sslrootcert`, `sslcert`, `sslkey` |
 /// | `redis://USER:PASSWORD@HOST/DATABASE`, `rediss:`, `redis+cluster:`, `redis+sentinel:` | all processes that reach the server | `tenure`, `lease`, `prefix`, `sslrootcert`, `sslcert`, `sslkey` |
 /// | `sqlserver://USER:PASSWORD@HOST/DATABASE`, `mssql:` | all processes that reach the database | `tenure`, `lease`, `capacity`, `schema`, `principal`, `tokens`, `compat`, `encrypt`, `trust`, `sslname`, `sslrootcert`, `sslcert`, `sslkey` |
+/// | `azblob://ACCOUNT/CONTAINER`, `azblob+http:`, `azblob+https:` | all processes that reach the container | `tenure`, `lease`, `prefix`, `tokens`, `auth` |
 ///
 /// `tenure` is how long a process may pass a lock among its own tasks before the backend hears of
 /// it again: `20ms` unless said otherwise, `0` for never.
@@ -90,13 +95,14 @@ pub fn registry() -> Registry {
             let advice = "locks in SQL Server need the feature `sqlserver` of lockwork";
             registry.without(scheme, advice)
         });
-    NOT_YET.into_iter().fold(registry, |registry, scheme| {
-        registry.without(
-            scheme,
-            "this version of lockwork has no backend for this URL scheme yet",
-        )
-    })
+    #[cfg(feature = "azure")]
+    let registry = registry.with(azure::DRIVER);
+    #[cfg(not(feature = "azure"))]
+    let registry = ["azblob", "azblob+http", "azblob+https"]
+        .into_iter()
+        .fold(registry, |registry, scheme| {
+            let advice = "locks in Azure Blob storage need the feature `azure` of lockwork";
+            registry.without(scheme, advice)
+        });
+    registry
 }
-
-/// Schemes a user may well try: they get a better sentence than a typing error would.
-const NOT_YET: [&str; 1] = ["azblob"];

@@ -1,5 +1,6 @@
 //! How the suite reaches each backend.
 
+pub mod azure;
 pub mod file;
 pub mod layered;
 pub mod memory;

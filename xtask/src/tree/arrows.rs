@@ -15,6 +15,7 @@ enum Allowed {
 /// One row for each package of the workspace.
 const TABLE: &[(&str, Allowed)] = &[
     ("lockwork-core", Allowed::Only(&[])),
+    ("lockwork-azure", Allowed::Only(&["lockwork-core"])),
     ("lockwork-file", Allowed::Only(&["lockwork-core"])),
     ("lockwork-postgres", Allowed::Only(&["lockwork-core"])),
     ("lockwork-redis", Allowed::Only(&["lockwork-core"])),
@@ -22,6 +23,7 @@ const TABLE: &[(&str, Allowed)] = &[
     (
         "lockwork",
         Allowed::Only(&[
+            "lockwork-azure",
             "lockwork-core",
             "lockwork-file",
             "lockwork-postgres",

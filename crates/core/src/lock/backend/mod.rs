@@ -9,6 +9,7 @@
 //! | an attempt must not be cut off half way | [`Shield`] |
 //! | a grant must never be lost on its way | [`Owned`]: its drop gives it back |
 //! | wait for a server that can give hints, or cannot | [`wait_for_grant`], [`Hints`] |
+//! | be told by another backend where one's own server tells nobody | [`wake::Wake`] |
 //! | keep leases alive, notice when they are not | [`lease::LeaseKeeper`] |
 //! | ask many questions in few calls | [`line::Lines`] |
 //! | many locks on few connections, in few round trips | [`session::Pool`] |
@@ -50,6 +51,7 @@ pub mod session;
 mod shield;
 mod upgrade;
 mod wait;
+pub mod wake;
 
 pub use super::mode::Present;
 pub use any::{AnyBackend, AnyHold};
