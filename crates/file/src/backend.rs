@@ -18,6 +18,9 @@ use std::{
     time::Duration,
 };
 
+/// What locks in a directory are and can do.
+pub const INFO: Info = Info::new("file", Scope::Host, Guarantee::Process, Capability::all());
+
 /// Locks in a directory, for all processes of this machine.
 ///
 /// ```
@@ -110,8 +113,7 @@ impl Backend for Files {
     type Hold = FileHold;
 
     fn info(&self) -> Info {
-        let capability = Capability::all();
-        Info::new("file", Scope::Host, Guarantee::Process, capability)
+        INFO
     }
 
     async fn acquire(&self, request: Request) -> Result<Option<FileHold>> {

@@ -25,7 +25,7 @@ mod stamp;
 mod sys;
 mod watch;
 
-pub use backend::Files;
+pub use backend::{Files, INFO};
 pub use driver::DRIVER;
 pub use hold::FileHold;
 pub use options::Options;

@@ -89,33 +89,3 @@ async fn a_file_url_with_a_host_is_refused_with_an_example() {
          file:///var/lib/app/locks with three slashes (host=locks)"
     );
 }
-
-#[tokio::test]
-async fn the_readme_says_of_each_backend_what_it_says_of_itself() {
-    let readme = include_str!("../README.md");
-    let yes = |can: bool| if can { "yes" } else { "no" };
-    let directory = tempfile::tempdir().unwrap();
-    let file = format!("file://{}", directory.path().display());
-    for (shown, url, reach, rests) in [
-        ("memory:", "memory:", "tasks of this process", "the process"),
-        (
-            "file:DIR",
-            &file,
-            "processes of this machine",
-            "the process, and its file",
-        ),
-    ] {
-        let can = connect(url).await.unwrap().info().capability;
-        let row = format!(
-            "| `{shown}` | {reach} | {rests} | {} | {} | {} | {} |",
-            yes(can.rw_lock),
-            yes(can.upgradeable),
-            yes(can.semaphore),
-            yes(can.token),
-        );
-        assert!(
-            readme.contains(&row),
-            "README.md should have the row\n{row}"
-        );
-    }
-}

@@ -16,6 +16,15 @@ use lockwork_core::lock::{
 };
 use sqlx::postgres::PgConnectOptions;
 
+/// What locks in PostgreSQL are and can do. Less by `tokens=false` and `compat=medallion`;
+/// [`PostgresLeases`](crate::PostgresLeases) rest on a lease, and nobody is told when one is free.
+pub const INFO: Info = Info::new(
+    "postgres",
+    Scope::Cluster,
+    Guarantee::Session,
+    Capability::all(),
+);
+
 /// Locks in a PostgreSQL database, for all processes that reach it. Clones share their connections.
 ///
 /// ```no_run
@@ -116,13 +125,13 @@ impl Backend for Postgres {
 
     fn info(&self) -> Info {
         let settings = self.settings();
-        let mut capability = Capability::all();
-        capability.token = settings.tokens;
+        let mut info = INFO;
+        info.capability.token &= settings.tokens;
         if settings.compat == Compat::Medallion {
-            capability.upgradeable = false;
-            capability.semaphore = false;
+            info.capability.upgradeable = false;
+            info.capability.semaphore = false;
         }
-        Info::new("postgres", Scope::Cluster, Guarantee::Session, capability)
+        info
     }
 
     async fn acquire(&self, mut request: Request) -> Result<Option<Self::Hold>> {

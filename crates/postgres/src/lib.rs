@@ -22,7 +22,7 @@ mod text;
 mod tls;
 mod transaction;
 
-pub use backend::Postgres;
+pub use backend::{INFO, Postgres};
 pub use driver::DRIVER;
 pub use keys::Key;
 pub use lease::{Lease, LeaseTable, PostgresLeases};

@@ -27,6 +27,10 @@ use tokio::{
     sync::{Notify, mpsc},
 };
 
+/// What locks in Redis are and can do: one server, a cluster or a primary that sentinels know. Less
+/// by `compat=medallion`.
+pub const INFO: Info = Info::new("redis", Scope::Cluster, Guarantee::Lease, Capability::all());
+
 /// Locks in Redis. Clones share their connections.
 #[derive(Clone, Debug)]
 pub struct Redis(Arc<Inner>);
@@ -157,13 +161,13 @@ impl Backend for Redis {
     type Hold = Leased<Server>;
 
     fn info(&self) -> Info {
-        let mut capability = Capability::all();
+        let mut info = INFO;
         if self.0.options.compat == Compat::Medallion {
-            capability.upgradeable = false;
-            capability.token = false;
-            capability.push = false;
+            info.capability.upgradeable = false;
+            info.capability.token = false;
+            info.capability.push = false;
         }
-        Info::new("redis", Scope::Cluster, Guarantee::Lease, capability)
+        info
     }
 
     fn acquire(&self, request: Request) -> impl Future<Output = Result<Option<Self::Hold>>> + Send {

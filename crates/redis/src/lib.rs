@@ -15,9 +15,9 @@ mod server;
 mod things;
 mod wire;
 
-pub use backend::Redis;
+pub use backend::{INFO, Redis};
 pub use driver::DRIVER;
 pub use lockwork_core::lock::Compat;
 pub use options::Options;
-pub use quorum::{Everywhere, Majority, RedisQuorum};
+pub use quorum::{Everywhere, Majority, QUORUM_INFO, RedisQuorum};
 pub use server::{Lease, Server};

@@ -15,6 +15,14 @@ use lockwork_core::lock::{
 };
 use tiberius::Config;
 
+/// What locks in SQL Server are and can do. Less by `tokens=false` and `compat=medallion`.
+pub const INFO: Info = Info::new(
+    "sqlserver",
+    Scope::Cluster,
+    Guarantee::Session,
+    Capability::all(),
+);
+
 /// Locks in a SQL Server database, for all processes that reach it. Clones share their connections.
 ///
 /// ```no_run
@@ -114,13 +122,13 @@ impl Backend for SqlServer {
 
     fn info(&self) -> Info {
         let settings = self.settings();
-        let mut capability = Capability::all();
-        capability.token = settings.tokens;
+        let mut info = INFO;
+        info.capability.token &= settings.tokens;
         if settings.compat == Compat::Medallion {
-            capability.upgradeable = false;
-            capability.semaphore = false;
+            info.capability.upgradeable = false;
+            info.capability.semaphore = false;
         }
-        Info::new("sqlserver", Scope::Cluster, Guarantee::Session, capability)
+        info
     }
 
     async fn acquire(&self, request: Request) -> Result<Option<Self::Hold>> {

@@ -18,7 +18,7 @@ mod statement;
 mod transaction;
 mod wire;
 
-pub use backend::SqlServer;
+pub use backend::{INFO, SqlServer};
 pub use driver::DRIVER;
 pub use keys::Key;
 pub use lockwork_core::lock::Compat;

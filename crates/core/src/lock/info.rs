@@ -82,6 +82,10 @@ impl Capability {
 }
 
 /// What a backend is. Layers forward it unchanged, so none can hide a scope.
+///
+/// [`Locks::info`](super::Locks::info) has that of what is connected. What a backend is unless its
+/// options say otherwise can be read without a server: [`MEMORY_INFO`](super::MEMORY_INFO), and the
+/// `INFO` of each backend crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Info {

@@ -83,7 +83,7 @@ pub use id::{LockId, Space};
 pub use info::{Capability, Guarantee, Info, Scope};
 pub use locks::Locks;
 pub use lost::{Loss, LossSignal, Lost};
-pub use memory::{MEMORY, Memory, MemoryHold};
+pub use memory::{MEMORY, MEMORY_INFO, Memory, MemoryHold};
 pub use mode::Mode;
 pub use mutex::Mutex;
 pub use name::Name;

@@ -23,9 +23,9 @@ use self::{
     server::Said,
     statement::{Argument, Statement},
 };
-use crate::{Options, errors::refused, open, open::standby, settings};
+use crate::{INFO, Options, errors::refused, open, open::standby, settings};
 use lockwork_core::lock::{
-    Capability, Error, ErrorKind, Guarantee, Holders, Info, LockId, Report, Request, Result, Scope,
+    Error, ErrorKind, Guarantee, Holders, Info, LockId, Report, Request, Result,
     backend::{
         Backend, Hints, keeper,
         lease::{LeaseKeeper, Leased},
@@ -115,10 +115,11 @@ impl Backend for PostgresLeases {
     type Hold = Leased<LeaseTable>;
 
     fn info(&self) -> Info {
-        let mut capability = Capability::all();
+        let mut info = INFO;
+        info.guarantee = Guarantee::Lease;
         // Notifications do not come through a pooler.
-        capability.push = false;
-        Info::new("postgres", Scope::Cluster, Guarantee::Lease, capability)
+        info.capability.push = false;
+        info
     }
 
     async fn acquire(&self, request: Request) -> Result<Option<Self::Hold>> {

@@ -27,6 +27,18 @@ use lockwork_core::lock::{
 use majority::too_few;
 use std::{collections::HashMap, sync::Arc};
 
+/// What locks at most of several Redis servers are and can do.
+pub const QUORUM_INFO: Info = {
+    let mut capability = Capability::mutex_only();
+    capability.rw_lock = true;
+    Info::new(
+        "redis+quorum",
+        Scope::Cluster,
+        Guarantee::BestEffort,
+        capability,
+    )
+};
+
 /// Locks that most of several independent Redis servers grant: they outlive the loss of a minority of
 /// those, and are worth no more than the clocks of the rest ([`Guarantee::BestEffort`]). There are no
 /// tokens, no upgradeable readers, no semaphores and no order among those who wait.
@@ -114,14 +126,7 @@ impl Backend for RedisQuorum {
     type Hold = Leased<Majority>;
 
     fn info(&self) -> Info {
-        let mut capability = Capability::mutex_only();
-        capability.rw_lock = true;
-        Info::new(
-            "redis+quorum",
-            Scope::Cluster,
-            Guarantee::BestEffort,
-            capability,
-        )
+        QUORUM_INFO
     }
 
     async fn acquire(&self, request: Request) -> Result<Option<Self::Hold>> {

@@ -26,6 +26,14 @@ use std::{
     },
 };
 
+/// What the memory backend is and can do.
+pub const MEMORY_INFO: Info = Info::new(
+    "memory",
+    Scope::Process,
+    Guarantee::Process,
+    Capability::all(),
+);
+
 /// Locks within this process. Clones are one: they exclude each other.
 ///
 /// `memory:` in a URL is one such place for the whole process, and `memory:NAME` another.
@@ -141,12 +149,7 @@ impl Backend for Memory {
     type Hold = MemoryHold;
 
     fn info(&self) -> Info {
-        Info::new(
-            "memory",
-            Scope::Process,
-            Guarantee::Process,
-            Capability::all(),
-        )
+        MEMORY_INFO
     }
 
     // Not an `async fn`: that would carry the request twice (rust-lang/rust#62958).
