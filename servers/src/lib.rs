@@ -3,12 +3,13 @@
 //!
 //! `cargo xtask up` runs servers that stay, one of each. A test that kills,
 //! freezes or fills its server starts one of its own, which ends with the
-//! test: [`Postgres`], [`PgBouncer`], [`Redis`], [`RedisCluster`] and
-//! [`Sentinel`], and [`Namespace`] for clients that vanish. What both need is
-//! written once, below them. Nothing here knows lockwork.
+//! test: [`Postgres`], [`PgBouncer`], [`Redis`], [`RedisCluster`],
+//! [`Sentinel`] and [`Azurite`], and [`Namespace`] for clients that vanish. What
+//! both need is written once, below them. Nothing here knows lockwork.
 #![cfg(unix)]
 
 pub mod account;
+pub mod azurite;
 mod freezing;
 pub mod health;
 mod home;
@@ -25,6 +26,7 @@ pub mod run;
 pub mod server;
 pub mod site;
 
+pub use azurite::Azurite;
 pub use namespace::Namespace;
 pub use pgbouncer::{PgBouncer, PoolMode};
 pub use postgres::{Postgres, Settings};

@@ -26,6 +26,7 @@ const NEEDED: &[&str] = &[
     "redis",
     "redis-quorum",
     "redis-cluster",
+    "azurite",
 ];
 
 /// Runs every test; `args` go to `cargo test`.

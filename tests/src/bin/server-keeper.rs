@@ -1,12 +1,15 @@
-//! A process that starts a PostgreSQL server, or a Redis if told so, freezes it, says where it is,
-//! and waits to be killed.
+//! A process that starts a PostgreSQL server, or a Redis or an Azurite if told so, freezes it, says
+//! where it is, and waits to be killed.
 
 #[cfg(unix)]
 fn main() {
     use std::io::Read;
 
-    let redis = std::env::args().any(|word| word == "redis");
-    let server = if redis { redis_server() } else { postgres() };
+    let server = match std::env::args().nth(1).as_deref() {
+        Some("redis") => redis_server(),
+        Some("azurite") => azurite(),
+        _ => postgres(),
+    };
     // Until whoever started this is gone as well.
     let _ = std::io::stdin().read(&mut [0]);
     drop(server);
@@ -28,6 +31,17 @@ fn redis_server() -> Box<dyn std::any::Any> {
     use lockwork_servers::{Redis, RedisSettings};
 
     let server = Redis::start(RedisSettings::new()).expect("a server");
+    server.freeze().expect("a server that can be frozen");
+    let pid = server.pid().expect("a server that runs");
+    println!("kept {pid} {}", server.data().display());
+    Box::new(server)
+}
+
+#[cfg(unix)]
+fn azurite() -> Box<dyn std::any::Any> {
+    use lockwork_servers::Azurite;
+
+    let server = Azurite::start().expect("a server");
     server.freeze().expect("a server that can be frozen");
     let pid = server.pid().expect("a server that runs");
     println!("kept {pid} {}", server.data().display());

@@ -28,6 +28,11 @@ fn a_redis_ends_with_the_process_that_started_it_even_frozen() {
     ends_with_its_keeper("redis");
 }
 
+#[test]
+fn an_azurite_ends_with_the_process_that_started_it_even_frozen() {
+    ends_with_its_keeper("azurite");
+}
+
 fn ends_with_its_keeper(server: &str) {
     let mut other = Command::new(env!("CARGO_BIN_EXE_server-keeper"))
         .arg(server)

@@ -4,6 +4,7 @@
 // What helps a test says what it expects as the test does.
 #![allow(clippy::unwrap_used)]
 
+mod azurite;
 mod bouncer;
 mod ending;
 mod postgres;

@@ -9,7 +9,8 @@ use lockwork_servers::{pgbouncer::setup as bouncer, postgres::setup as server};
 
 use crate::outcome::{Failure, Outcome};
 
-use super::native::{pgbouncer, postgres, redis};
+use super::native::install::Needed;
+use super::native::{azurite, pgbouncer, postgres, redis};
 use super::url;
 
 /// One service: what both ways of running it have in common, and how it is
@@ -30,8 +31,10 @@ pub(crate) struct Service {
     pub(crate) inside: u16,
     /// The address of the group, by its ports on this machine.
     pub(crate) url: fn(&[u16]) -> String,
-    /// The Debian package that has its program.
-    pub(crate) package: &'static str,
+    /// The programs it needs, and the Debian packages that have them.
+    pub(crate) programs: &'static [Needed],
+    /// Fetches, once, what no Debian package has.
+    pub(crate) fetch: Option<fn() -> Outcome>,
     /// Its program, and how that is asked and ended.
     pub(crate) kind: Kind,
     /// Readies its directory, told the port of the service it needs; true when
@@ -53,7 +56,8 @@ pub(crate) const SERVICES: &[Service] = &[
         needs: None,
         inside: 5432,
         url: url::postgres,
-        package: "postgresql",
+        programs: &[(server::KIND.program, "postgresql")],
+        fetch: None,
         kind: server::KIND,
         prepare: postgres::prepare,
         command: postgres::command,
@@ -67,7 +71,8 @@ pub(crate) const SERVICES: &[Service] = &[
         needs: Some("postgres"),
         inside: 5432,
         url: url::postgres,
-        package: "pgbouncer",
+        programs: &[(bouncer::KIND.program, "pgbouncer")],
+        fetch: None,
         kind: bouncer::KIND,
         prepare: pgbouncer::prepare,
         command: pgbouncer::command,
@@ -82,6 +87,7 @@ pub(crate) const SERVICES: &[Service] = &[
     redis::CLUSTER[2],
     redis::PRIMARY,
     redis::REPLICA,
+    azurite::ALONE,
 ];
 
 /// The group of a service, in the order of the table.

@@ -3,6 +3,7 @@
 //! in `lockwork_servers`: where its programs are, as whom it may run, how it is
 //! set up, started, found again and ended.
 
+pub(crate) mod azurite;
 pub(crate) mod install;
 pub(crate) mod pgbouncer;
 pub(crate) mod postgres;

@@ -1,7 +1,7 @@
 //! The addresses of services by their ports, and how they are shown to people:
 //! without a password.
 
-use lockwork_servers::{login, redis::setup as servers};
+use lockwork_servers::{azurite::setup as azure, login, redis::setup as servers};
 
 /// PostgreSQL, or what speaks like it.
 pub(crate) fn postgres(ports: &[u16]) -> String {
@@ -16,6 +16,11 @@ pub(crate) fn redis(ports: &[u16]) -> String {
 /// A Redis for everybody.
 pub(crate) fn open_redis(ports: &[u16]) -> String {
     format!("redis://127.0.0.1:{}", first(ports))
+}
+
+/// An Azurite, for who has the key that everybody knows.
+pub(crate) fn azurite(ports: &[u16]) -> String {
+    azure::url(first(ports))
 }
 
 /// There is one, where a group is one service.

@@ -1,5 +1,6 @@
 //! Installing the programs that are missing, on Debian and its kin, when that
-//! takes no password. Otherwise the operator is told what to install.
+//! takes no password, and fetching what is in no package there. Otherwise the
+//! operator is told what to install.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -19,7 +20,7 @@ const SCRIPT: &str = include_str!("install.sh");
 const LIMIT: Duration = Duration::from_secs(1500);
 
 /// A program and the Debian package that has it.
-type Needed = (&'static str, &'static str);
+pub(crate) type Needed = (&'static str, &'static str);
 
 /// What tests call besides the programs of the services: the networks they
 /// cut, and the clocks they turn.
@@ -27,17 +28,24 @@ const FOR_TESTS: &[Needed] = &[("ip", "iproute2"), ("faketime", "faketime")];
 
 /// Installs what the services need and this machine does not have.
 pub(crate) fn missing(repo: &Repo, services: &[&Service]) -> Outcome {
-    install(repo, &programs_of(services))
+    install(repo, &programs_of(services))?;
+    fetch(services)
 }
 
 /// The same, with what tests need that start servers of their own.
 pub(crate) fn for_tests(repo: &Repo, services: &[&Service]) -> Outcome {
-    install(repo, &[&programs_of(services), FOR_TESTS].concat())
+    install(repo, &[&programs_of(services), FOR_TESTS].concat())?;
+    fetch(services)
 }
 
 fn programs_of(services: &[&Service]) -> Vec<Needed> {
-    let program = |service: &&Service| (service.kind.program, service.package);
-    services.iter().map(program).collect()
+    let programs = services.iter().flat_map(|service| service.programs);
+    programs.copied().collect()
+}
+
+fn fetch(services: &[&Service]) -> Outcome {
+    let mut fetches = services.iter().filter_map(|service| service.fetch);
+    fetches.try_for_each(|fetch| fetch())
 }
 
 fn install(repo: &Repo, needed: &[Needed]) -> Outcome {
