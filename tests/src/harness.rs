@@ -37,6 +37,12 @@ pub trait Harness: Send + Sync + 'static {
         20_000
     }
 
+    /// The lease that cases ask for which see one end: short enough for that, long enough for a busy
+    /// machine to renew it.
+    fn lease(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
     /// How long a muted waiter may take to notice that a lock is free.
     fn patience(&self) -> Duration;
 }

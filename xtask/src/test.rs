@@ -16,7 +16,8 @@ const ALWAYS_THERE: &str = "memory,memory+trace,memory+retry,memory+prefix,memor
                             memory+delays,memory+deaf,file,file-poll,file+layers,lease,session,\
                             postgres,postgres-least,postgres-lease,postgres-lease-pgbouncer,\
                             redis,redis-cluster,redis-quorum,redis-medallion,\
-                            sqlserver,sqlserver-least,sqlserver-medallion,sqlserver-babelfish";
+                            sqlserver,sqlserver-least,sqlserver-medallion,sqlserver-babelfish,\
+                            azure,azure-sequence";
 
 /// The services, by the names in `services/list.rs`, that are brought up for
 /// the tests.

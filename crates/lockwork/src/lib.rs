@@ -98,11 +98,12 @@ pub fn registry() -> Registry {
     #[cfg(feature = "azure")]
     let registry = registry.with(azure::DRIVER);
     #[cfg(not(feature = "azure"))]
-    let registry = ["azblob", "azblob+http", "azblob+https"]
-        .into_iter()
-        .fold(registry, |registry, scheme| {
-            let advice = "locks in Azure Blob storage need the feature `azure` of lockwork";
-            registry.without(scheme, advice)
-        });
+    let registry =
+        ["azblob", "azblob+http", "azblob+https"]
+            .into_iter()
+            .fold(registry, |registry, scheme| {
+                let advice = "locks in Azure Blob storage need the feature `azure` of lockwork";
+                registry.without(scheme, advice)
+            });
     registry
 }

@@ -103,7 +103,9 @@ impl Corner {
             // Nobody listens any more only where the test has failed.
             let _ = done.send(work.await);
         });
-        answer.recv().expect("the runtime of the administrator runs")
+        answer
+            .recv()
+            .expect("the runtime of the administrator runs")
     }
 
     fn leased(&self) -> Vec<String> {
@@ -184,6 +186,10 @@ impl Harness for Corner {
     /// Each is several requests.
     fn drops(&self) -> u32 {
         2_000
+    }
+
+    fn lease(&self) -> Duration {
+        LEASE
     }
 
     fn takeover(&self) -> Duration {

@@ -15,11 +15,8 @@ pub(super) fn list() -> Vec<Case> {
         case!(who_waits_is_told).needs(&[Need::Promise(Promise::KnowsWaiters)]),
         case!(a_broken_lock_is_lost_and_its_next_token_is_higher).needs(&[KNOWS_HOLDERS]),
         case!(a_lock_nobody_holds_can_be_broken_without_harm).needs(&[KNOWS_HOLDERS]),
-        case!(readers_and_permits_are_broken_all_at_once).needs(&[
-            KNOWS_HOLDERS,
-            Need::RwLock,
-            Need::Semaphore,
-        ]),
+        case!(readers_are_broken_all_at_once).needs(&[KNOWS_HOLDERS, Need::RwLock]),
+        case!(permits_are_broken_all_at_once).needs(&[KNOWS_HOLDERS, Need::Semaphore]),
         case!(the_doctor_finds_nothing_unsafe_here),
     ]
 }
@@ -108,7 +105,7 @@ async fn a_lock_nobody_holds_can_be_broken_without_harm(cx: Context) {
     assert!(locks.mutex(&name).try_lock().await.unwrap().is_some());
 }
 
-async fn readers_and_permits_are_broken_all_at_once(cx: Context) {
+async fn readers_are_broken_all_at_once(cx: Context) {
     let (here, there, name) = (cx.client().await, cx.client().await, cx.name("x"));
     let (lock, other_lock) = (here.rw_lock(&name), there.rw_lock(&name));
     let readers = [lock.read().await.unwrap(), other_lock.read().await.unwrap()];
@@ -116,7 +113,10 @@ async fn readers_and_permits_are_broken_all_at_once(cx: Context) {
     let all_told = || readers.iter().all(|guard| !guard.is_valid());
     until(cx.harness.notice(), "all readers are told", all_told).await;
     assert!(lock.try_write_for(SOON).await.unwrap().is_some());
+}
 
+async fn permits_are_broken_all_at_once(cx: Context) {
+    let (here, there, name) = (cx.client().await, cx.client().await, cx.name("x"));
     let (permits, other_permits) = (here.semaphore(&name, 2), there.semaphore(&name, 2));
     let permitted = [
         permits.acquire().await.unwrap(),

@@ -14,24 +14,34 @@ const LEASES: &[Need] = &[Need::Lease];
 pub(super) fn list() -> Vec<Case> {
     vec![
         case!(a_lease_is_renewed_for_as_long_as_its_guard_lives).needs(LEASES),
-        case!(a_runtime_blocked_for_three_leases_keeps_its_lock).needs(LEASES),
+        case!(a_runtime_blocked_for_three_leases_keeps_its_lock)
+            .needs(&[Need::Lease, Need::ShortLease]),
         case!(a_lease_that_is_not_renewed_ends_on_time).needs(LEASES),
         case!(valid_until_is_never_later_than_the_server_thinks).needs(LEASES),
         case!(held_for_too_long_is_lost_and_the_next_one_gets_in),
     ]
 }
 
-/// Short enough to see it end, long enough for a busy machine to renew it.
-const LEASE: Duration = Duration::from_secs(1);
+fn short(cx: &Context) -> LockOptions {
+    LockOptions::new().lease(cx.harness.lease())
+}
 
-fn short() -> LockOptions {
-    LockOptions::new().lease(LEASE)
+/// So often within a few seconds, and once at least.
+fn often(lease: Duration) -> u32 {
+    let times = Duration::from_secs(5).as_millis() / lease.as_millis();
+    u32::try_from(times).unwrap_or(1).max(1)
 }
 
 async fn a_lease_is_renewed_for_as_long_as_its_guard_lives(cx: Context) {
     let (here, there, name) = (cx.client().await, cx.client().await, cx.name("x"));
-    let guard = here.mutex(&name).lock_with(short()).await.unwrap().unwrap();
-    let end = Instant::now() + LEASE * 5;
+    let guard = here
+        .mutex(&name)
+        .lock_with(short(&cx))
+        .await
+        .unwrap()
+        .unwrap();
+    let lease = cx.harness.lease();
+    let end = Instant::now() + lease * (often(lease) + 1);
     while !end.has_passed() {
         assert!(guard.is_valid());
         assert!(there.mutex(&name).try_lock().await.unwrap().is_none());
@@ -44,12 +54,12 @@ async fn a_runtime_blocked_for_three_leases_keeps_its_lock(cx: Context) {
     let (locks, name) = (cx.client().await, cx.name("x"));
     let guard = locks
         .mutex(&name)
-        .lock_with(short())
+        .lock_with(short(&cx))
         .await
         .unwrap()
         .unwrap();
     let workers = tokio::runtime::Handle::current().metrics().num_workers();
-    let end = Instant::now() + LEASE * 3;
+    let end = Instant::now() + cx.harness.lease() * 3;
     // Every worker of the runtime, and this task's thread too.
     let busy: Vec<_> = (0..workers)
         .map(|_| {
@@ -81,14 +91,19 @@ async fn a_lease_that_is_not_renewed_ends_on_time(cx: Context) {
     let asked = Instant::now();
     let guard = here
         .mutex(&name)
-        .lock_with(short().renew(false))
+        .lock_with(short(&cx).renew(false))
         .await
         .unwrap()
         .unwrap();
     let until = guard.valid_until().expect("a lease has an end");
-    assert!(until <= asked + LEASE + generous(Duration::ZERO));
+    assert!(until <= asked + cx.harness.lease() + generous(Duration::ZERO));
     assert_eq!(
-        within(SOON, "the loss is told", guard.lost().into_future()).await,
+        within(
+            cx.harness.lease() + SOON,
+            "the loss is told",
+            guard.lost().into_future()
+        )
+        .await,
         Loss::Expired
     );
     assert!(!guard.is_valid() && until.has_passed());
@@ -103,12 +118,12 @@ async fn a_lease_that_is_not_renewed_ends_on_time(cx: Context) {
 
 async fn valid_until_is_never_later_than_the_server_thinks(cx: Context) {
     let (here, there, name) = (cx.client().await, cx.client().await, cx.name("x"));
-    for _ in 0..5 {
-        let options = short().renew(false);
+    for _ in 0..often(cx.harness.lease()) {
+        let options = short(&cx).renew(false);
         let guard = here.mutex(&name).lock_with(options).await.unwrap().unwrap();
         let next = there
             .mutex(&name)
-            .try_lock_for(SOON)
+            .try_lock_for(cx.harness.lease() + SOON)
             .await
             .unwrap()
             .expect("it runs out");

@@ -29,7 +29,7 @@ async fn each_pair_of_modes_goes_together_or_does_not() {
             let test = format!("SELECT APPLOCK_TEST('public', N'a', '{asked}', 'Session')");
             assert_eq!(
                 two.small(&test).await,
-                together.into(),
+                i16::from(together),
                 "{held} and {asked}"
             );
             let code = two.get("a", asked, 0).await;

@@ -1,7 +1,7 @@
 //! The table of backends, out of what each says of itself. A new backend is one more row.
 
 use lockwork::{
-    Driver, Guarantee, Info, MEMORY, MEMORY_INFO, Scope, file, postgres, redis, sqlserver,
+    Driver, Guarantee, Info, MEMORY, MEMORY_INFO, Scope, azure, file, postgres, redis, sqlserver,
 };
 
 /// One backend.
@@ -28,6 +28,7 @@ pub(crate) const ROWS: &[Row] = &[
         sqlserver::INFO,
         sqlserver::DRIVER,
     ),
+    row("azblob://ACCOUNT/CONTAINER", azure::INFO, azure::DRIVER),
 ];
 
 const fn row(url: &'static str, info: Info, driver: Driver) -> Row {

@@ -6,7 +6,7 @@ use super::{
     asking::{Answered, Asked},
     pool::Inner,
 };
-use crate::lock::{Request, Result, backend::Listener};
+use crate::lock::{Instant, Request, Result, backend::Listener};
 use std::{pin::pin, time::Duration};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
@@ -50,9 +50,18 @@ impl<O: Open> Inner<O> {
             Some((_, Answered::Refused)) if !asker.is_gone() => {}
             answered => return Ok(answered),
         }
-        match self.place(asker).await? {
-            Place::NotNeeded(answered) => Ok(answered),
-            Place::Free(place) => self.wait_in_line(asker, place).await,
+        loop {
+            let place = match self.place(asker).await? {
+                Place::NotNeeded(answered) => return Ok(answered),
+                Place::Free(place) => place,
+            };
+            let ends_at = Instant::now() + self.options.wait_at_most;
+            match self.wait_in_line(asker, place).await? {
+                // Its time in the line is over, and its place is somebody's who had none. What ends
+                // earlier is asked for again after a pause, lest a server that fails be asked all the time.
+                Some((_, Answered::Refused)) if ends_at.has_passed() && !asker.is_gone() => {}
+                answered => return Ok(answered),
+            }
         }
     }
 
