@@ -220,7 +220,6 @@ mod tests {
             "azblob://orders",
             "azblob://orders/locks/more",
             "azblob://secret@orders/locks",
-            "azblob://:secret/b@orders/locks",
             "azblob://orders/Locks",
             "azblob://orders/locks?auth=secret",
             "azblob://orders/locks?tokens=secret",

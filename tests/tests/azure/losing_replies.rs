@@ -1,0 +1,144 @@
+//! Answers that are lost, and requests that arrive when nobody expects them any more.
+
+use crate::{LEASE, Place, SOON, lock, weather::Fault};
+use lockwork::{ErrorKind, layers::Retry};
+use std::time::Duration;
+
+#[tokio::test]
+async fn an_answer_that_is_lost_at_any_step_loses_no_lock_and_no_token() {
+    for step in ["look", "create", "lease", "write", "release"] {
+        let place = Place::new().await;
+        let (locks, other) = (place.client().await, place.other().await);
+        let before = (step == "write").then_some(&other);
+        let mut last = None;
+        if let Some(other) = before {
+            let first = lock(other).await;
+            last = first.token();
+            first.release().await.unwrap();
+        }
+        place.weather.next(step, Fault::AnswerLost);
+        let guard = lock(&locks).await;
+        assert!(guard.token() > last, "{step}");
+        assert!(
+            other.mutex("x").try_lock().await.unwrap().is_none(),
+            "{step}"
+        );
+        let token = guard.token();
+        guard.release().await.unwrap();
+        place.nothing_left(Duration::from_secs(2)).await;
+        let next = lock(&other).await;
+        assert!(next.token() > token, "{step}");
+    }
+}
+
+#[tokio::test]
+async fn an_owner_that_tries_again_finds_what_it_was_granted() {
+    let place = Place::new().await;
+    let locks = place.client().await.layer(Retry::new());
+    // Both tries of the first request.
+    place.weather.next("lease", Fault::AnswerLost);
+    place.weather.next("lease", Fault::AnswerLost);
+    let guard = lock(&locks).await;
+    println!("{:?}", place.weather.asked());
+    assert!(guard.is_valid());
+    guard.release().await.unwrap();
+    place.nothing_left(Duration::from_secs(2)).await;
+}
+
+#[tokio::test]
+async fn a_request_that_comes_after_the_release_is_refused() {
+    let place = Place::new().await;
+    let (locks, other) = (place.client().await, place.other().await);
+    place
+        .weather
+        .next("lease", Fault::Late(Duration::from_millis(1500)));
+    let guard = lock(&locks).await;
+    assert!(guard.token().is_some());
+    guard.release().await.unwrap();
+    // What comes late would keep everybody out for as long as a lease is.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(
+        place.blobs().await.iter().filter(|(_, held)| *held).count(),
+        0
+    );
+    assert!(other.mutex("x").try_lock().await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_request_that_comes_after_its_owner_has_left_is_refused() {
+    let place = Place::new().await;
+    let (locks, other) = (place.client().await, place.other().await);
+    let held = lock(&other).await;
+    assert!(locks.mutex("x").try_lock().await.unwrap().is_none());
+    place
+        .weather
+        .next("lease", Fault::Late(Duration::from_millis(2500)));
+    let wait = Duration::from_millis(500);
+    assert!(locks.mutex("x").try_lock_for(wait).await.unwrap().is_none());
+    held.release().await.unwrap();
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(
+        place.blobs().await.iter().filter(|(_, held)| *held).count(),
+        0
+    );
+    assert!(other.mutex("x").try_lock().await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_lease_that_ended_before_its_token_was_written_is_asked_for_anew() {
+    let place = Place::new().await;
+    let (locks, other) = (place.client().await, place.other().await);
+    lock(&other).await.release().await.unwrap();
+    place
+        .weather
+        .next("write", Fault::Slow(Duration::from_secs(2)));
+    let waiting = tokio::spawn({
+        let mutex = locks.mutex("x");
+        async move { mutex.lock().await.unwrap() }
+    });
+    let broken = async {
+        while other.mutex("x").break_lock("to see").await.unwrap() == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    lockwork_conformance::within(SOON, "there is a lease to break", broken).await;
+    let guard = waiting.await.unwrap();
+    let asked = place.weather.asked();
+    assert_eq!(
+        asked.iter().filter(|kind| **kind == "write").count(),
+        2,
+        "{asked:?}"
+    );
+    assert!(guard.is_valid());
+    assert!(other.mutex("x").try_lock().await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_token_that_cannot_be_written_leaves_no_lease() {
+    let place = Place::new().await;
+    let (locks, other) = (place.client().await, place.other().await);
+    lock(&other).await.release().await.unwrap();
+    let refused = Fault::Answer(403, "AuthorizationPermissionMismatch", &[]);
+    place.weather.next("write", refused);
+    let error = locks.mutex("x").lock().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
+    place.nothing_left(Duration::from_secs(1)).await;
+}
+
+#[tokio::test]
+async fn a_silent_server_is_an_error_in_time() {
+    let place = Place::new().await;
+    let locks = place.client().await;
+    for _ in 0..2 {
+        place.weather.next("look", Fault::Slow(LEASE));
+    }
+    let began = std::time::Instant::now();
+    let wait = Duration::from_secs(1);
+    let error = locks.mutex("x").try_lock_for(wait).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert!(
+        began.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        began.elapsed()
+    );
+}
