@@ -286,10 +286,17 @@ impl Blobs {
         renewed.map(drop)
     }
 
+    /// Ends a lease. Whether or not the server wants to be left alone: others wait for it.
     pub(crate) async fn release(&self, name: &str, lease: &str) -> Answer<()> {
         let blob = self.blob(name);
-        let asked = self.ask(|| blob.release_lease(lease.to_owned(), None));
-        asked.await.answer.map(drop)
+        let release = || self.once(blob.release_lease(lease.to_owned(), None));
+        match release().await {
+            Err(refusal) if matches!(refusal.said, Said::Later | Said::Nothing) => {
+                sleep(PAUSE).await;
+                release().await.map(drop)
+            }
+            answer => answer.map(drop),
+        }
     }
 
     /// Ends whatever lease there is, at once.

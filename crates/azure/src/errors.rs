@@ -47,11 +47,16 @@ fn by_code(status: u16, code: &str) -> (ErrorKind, &'static str) {
         | "AuthorizationResourceTypeMismatch"
         | "AuthorizationProtocolMismatch"
         | "AuthorizationSourceIPMismatch"
-        | "AuthorizationFailure"
         | "InsufficientAccountPermissions" => (
             ErrorKind::Denied,
             "whoever this is may not do that with the container: grant the role that the README of \
              lockwork-azure lists under Rights, or a signature with read, create and write",
+        ),
+        // Azure says so of its firewall, and Azurite of whatever was signed wrongly.
+        "AuthorizationFailure" => (
+            ErrorKind::Denied,
+            "the storage account refuses this: check the key, whether the shared access signature has \
+             expired, and the firewall of the account",
         ),
         "KeyBasedAuthenticationNotPermitted" => (
             ErrorKind::Denied,
@@ -66,7 +71,8 @@ fn by_code(status: u16, code: &str) -> (ErrorKind, &'static str) {
             "the container has an immutability policy, under which no lock can be taken twice: use \
              another container",
         ),
-        "InvalidBlobType" => (
+        // The latter is what Azurite says.
+        "InvalidBlobType" | "InvalidOperation" => (
             ErrorKind::Invalid,
             "the blob of this lock is of another type: all processes must count tokens in the same way, \
              by metadata or by sequence",

@@ -69,7 +69,7 @@ async fn round(server: &Server, lease: &Lease, asked_twice: &mut bool) -> Result
         .blobs
         .acquire(
             &lease.blob,
-            &lease.lease_id,
+            &lease.lease_id(),
             lease.seconds(),
             Some(&known.etag),
         )
@@ -138,7 +138,7 @@ async fn grant(
         return granted(server, lease, known);
     }
     let record = Record::new(known.record.token + 1, lease.owner, SystemTime::now());
-    match server.blobs.write(blob, &lease.lease_id, &record).await {
+    match server.blobs.write(blob, &lease.lease_id(), &record).await {
         Ok(etag) => granted(server, lease, Known { etag, record }),
         Err(refusal) => {
             server.cache.forget(blob);
@@ -161,7 +161,7 @@ fn granted(server: &Server, lease: &Lease, known: Known) -> Result<Round, Failur
 
 /// Nobody will ever hold what was just leased.
 pub(crate) async fn give_back(server: &Server, lease: &Lease) {
-    let given = server.blobs.release(&lease.blob, &lease.lease_id).await;
+    let given = server.blobs.release(&lease.blob, &lease.lease_id()).await;
     if let Err(refusal) = given {
         let error = refusal.error;
         tracing::debug!(%error, lock = %lease.id, "a lease ends by itself");

@@ -117,7 +117,7 @@ async fn lease_one(
     for _ in 0..2 {
         let asked = server
             .blobs
-            .acquire(&blob, &lease.lease_id, lease.seconds(), None)
+            .acquire(&blob, &lease.lease_id(), lease.seconds(), None)
             .await;
         *asked_twice |= asked.twice;
         match asked.answer {

@@ -106,7 +106,7 @@ fn sort(status: u16, code: &str) -> Said {
             Said::NoContainer
         }
         // An answer to HEAD has no body, and not always a code.
-        (404, _) => Said::NoBlob,
+        (404, "BlobNotFound" | "") => Said::NoBlob,
         // Of a blob that is there and leased, who wants to create it hears of the lease only.
         (_, "BlobAlreadyExists" | "ContainerAlreadyExists" | "LeaseIdMissing") => Said::Exists,
         (_, "LeaseAlreadyPresent" | "LeaseIsBreakingAndCannotBeAcquired") => Said::Leased,

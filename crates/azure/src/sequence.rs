@@ -25,7 +25,7 @@ pub(crate) async fn take(server: &Server, lease: &Lease) -> Result<Take, Failure
     for _ in 0..ROUNDS {
         let asked = server
             .blobs
-            .acquire(&lease.blob, &lease.lease_id, lease.seconds(), None)
+            .acquire(&lease.blob, &lease.lease_id(), lease.seconds(), None)
             .await;
         asked_twice |= asked.twice;
         let verdict = match asked.answer {
@@ -71,7 +71,7 @@ async fn create(server: &Server, lease: &Lease, date: Option<SystemTime>) -> Res
 
 /// The token; `None` if the lease ended before it was there.
 async fn count(server: &Server, lease: &Lease) -> Result<Option<Verdict>, Failure> {
-    match server.blobs.count(&lease.blob, &lease.lease_id).await {
+    match server.blobs.count(&lease.blob, &lease.lease_id()).await {
         Ok(number) => {
             let token = u64::try_from(number).ok().and_then(Token::from_server);
             let token = token.ok_or_else(|| Failure::NotDone(overflow()))?;

@@ -51,8 +51,6 @@ pub struct Lease {
     /// The blob of a mutex; what the blobs of a semaphore begin with.
     pub(crate) blob: Arc<str>,
     pub(crate) owner: OwnerId,
-    /// As the server knows it.
-    pub(crate) lease_id: String,
     pub(crate) mode: Mode,
     time: Duration,
     /// The blob that was leased, once one was.
@@ -62,6 +60,12 @@ pub struct Lease {
 }
 
 impl Lease {
+    /// As the server knows it. Whoever knows it too can end the lease, so it is kept in no other form than
+    /// that of the owner, which is not shown whole.
+    pub(crate) fn lease_id(&self) -> String {
+        record::lease_id(self.owner)
+    }
+
     pub(crate) fn seconds(&self) -> i32 {
         i32::try_from(self.time.as_secs()).unwrap_or(i32::MAX)
     }
@@ -82,7 +86,7 @@ impl LeaseServer for Server {
         let Some(blob) = lease.taken.get() else {
             return Ok(());
         };
-        let released = match self.blobs.release(blob, &lease.lease_id).await {
+        let released = match self.blobs.release(blob, &lease.lease_id()).await {
             Ok(()) => Ok(()),
             Err(refusal) => match refusal.said {
                 Said::NotOurs | Said::NoBlob | Said::NoContainer => Ok(()),
@@ -115,7 +119,7 @@ impl Server {
         let Some(blob) = lease.taken.get() else {
             return Renewal::Gone;
         };
-        match self.blobs.renew(blob, &lease.lease_id).await {
+        match self.blobs.renew(blob, &lease.lease_id()).await {
             Ok(()) => Renewal::Renewed,
             Err(refusal) => match refusal.said {
                 Said::NotOurs | Said::NoBlob | Said::NoContainer => Renewal::Gone,
@@ -137,7 +141,6 @@ impl LeaseTaker for Server {
             blob: names::blob_of(&self.prefix, &id),
             id,
             owner: request.owner,
-            lease_id: record::lease_id(request.owner),
             mode: request.mode,
             time: whole_seconds(time),
             taken: OnceLock::new(),
@@ -171,7 +174,7 @@ impl LeaseTaker for Server {
         }
         if lease.in_doubt.load(Ordering::Relaxed) && !matches!(lease.mode, Mode::Permit { .. }) {
             let (blobs, cache) = (self.blobs.clone(), self.cache.clone());
-            let (blob, lease_id) = (lease.blob.clone(), lease.lease_id.clone());
+            let (blob, lease_id) = (lease.blob.clone(), lease.lease_id());
             keeper::spawn(mutex::bury(blobs, cache, blob, lease_id));
         }
     }

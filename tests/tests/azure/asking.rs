@@ -145,10 +145,12 @@ async fn a_server_in_trouble_is_tried_again_and_then_unavailable() {
             place.weather.next("look", Fault::Answer(status, code, &[]));
         }
         place.weather.asked();
-        let error = locks.mutex("x").lock().await.unwrap_err();
+        let mutex = locks.mutex(status.to_string());
+        let error = mutex.lock().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
         assert!(error.is_transient());
         assert_eq!(place.weather.asked().len(), tries, "{status}");
-        lockwork_conformance::within(SOON, "it goes on", lock(&locks)).await;
+        let goes_on = lockwork_conformance::within(SOON, "it goes on", mutex.lock()).await;
+        goes_on.unwrap().release().await.unwrap();
     }
 }

@@ -21,7 +21,7 @@ use lockwork::{
     Guard, Locks,
     azure::{Options, azure_storage_blob::BlobContainerClient},
 };
-use lockwork_conformance::{Taker, generous, until, within};
+use lockwork_conformance::{Taker, generous, within};
 use lockwork_servers::Azurite;
 use std::{
     path::Path,

@@ -5,7 +5,7 @@ use lockwork::{Info, Locks};
 use std::time::{Duration, Instant};
 
 /// How long it takes from a release until the next one is in, one after the other.
-async fn hand_offs(here: &Locks, there: &Locks) -> Vec<Duration> {
+async fn hand_offs(group: &str, here: &Locks, there: &Locks) -> Vec<Duration> {
     let mut took = Vec::new();
     for number in 0..6 {
         let (from, to) = if number % 2 == 0 {
@@ -13,7 +13,7 @@ async fn hand_offs(here: &Locks, there: &Locks) -> Vec<Duration> {
         } else {
             (there, here)
         };
-        let name = format!("hand-off {number}");
+        let name = format!("{group} {number}");
         let guard = from.mutex(&name).lock().await.unwrap();
         let waiting = tokio::spawn({
             let mutex = to.mutex(&name);
@@ -43,7 +43,10 @@ async fn whoever_waits_is_told_by_other_locks_where_there_are_some() {
     let untold = (place.other().await, place.other().await);
     let Info { capability, .. } = here.info();
     assert!(capability.push && !untold.0.info().capability.push);
-    let (told, untold) = tokio::join!(hand_offs(&here, &there), hand_offs(&untold.0, &untold.1));
+    let (told, untold) = tokio::join!(
+        hand_offs("told", &here, &there),
+        hand_offs("untold", &untold.0, &untold.1)
+    );
     println!("told: {told:?}\nuntold: {untold:?}");
     let (median_told, median_untold) = (told[told.len() / 2], untold[untold.len() / 2]);
     assert!(
