@@ -1,8 +1,13 @@
 //! The backend: a container of Azure Blob storage.
 
 use crate::{
-    Options, blobs::Blobs, cache::Cache, collect, doctor, holders, names, refusal::Said,
-    server::Server,
+    Options,
+    blobs::Blobs,
+    cache::Cache,
+    collect, doctor, holders, names,
+    refusal::Said,
+    server::{RENEWALS, Server},
+    turns::Turns,
 };
 use lockwork_core::lock::{
     Capability, Error, ErrorKind, Guarantee, Holders, Info, LockId, Report, Request, Result, Scope,
@@ -14,6 +19,7 @@ use lockwork_core::lock::{
     },
 };
 use std::{sync::Arc, time::Duration};
+use tokio::sync::Semaphore;
 
 /// What locks in blobs are and can do. With [`Options::wake`], those who wait are told, too.
 pub const INFO: Info = Info::new("azblob", Scope::Cluster, Guarantee::Lease, {
@@ -40,10 +46,12 @@ impl Azure {
         let server = Arc::new(Server {
             blobs,
             cache: Arc::new(Cache::default()),
+            turns: Turns::default(),
             prefix: options.prefix.clone(),
             tokens: options.tokens,
             time: options.lease,
             wake: options.wake.clone().map(Wake::new),
+            renewing: Semaphore::new(RENEWALS),
         });
         let asked = server.clone();
         on_keeper(async move { find_container(&asked).await }).await?;

@@ -2,7 +2,6 @@
 
 use crate::{
     cache::Known,
-    errors,
     record::Record,
     refusal::{Refusal, Said},
     times,
@@ -116,24 +115,15 @@ impl Blobs {
         T: Send,
         Request: Future<Output = azure_core::Result<T>> + Send,
     {
-        let (mut twice, mut pause) = (false, PAUSE);
-        for _ in 0..AGAIN {
-            if let Err(error) = self.wait_until_welcome().await {
-                let said = Said::Later;
-                let (date, retry_after) = (None, None);
-                let refusal = Refusal {
-                    said,
-                    date,
-                    retry_after,
-                    error,
-                };
-                return Asked {
-                    answer: Err(refusal),
-                    twice,
-                };
+        let (mut twice, mut pause, mut again) = (false, PAUSE, AGAIN);
+        loop {
+            if let Err(refusal) = self.wait_until_welcome().await {
+                let answer = Err(refusal);
+                return Asked { answer, twice };
             }
             match self.once(request()).await {
-                Err(refusal) if refusal.said == Said::Later => {
+                Err(refusal) if refusal.said == Said::Later && again > 0 => {
+                    again -= 1;
                     sleep(refusal.retry_after.map_or(pause, |_| Duration::ZERO)).await;
                     pause *= 2;
                 }
@@ -141,14 +131,12 @@ impl Blobs {
                 answer => return Asked { answer, twice },
             }
         }
-        let answer = self.once(request()).await;
-        Asked { answer, twice }
     }
 
-    async fn wait_until_welcome(&self) -> Result<()> {
+    async fn wait_until_welcome(&self) -> Answer<()> {
         let rest = Instant::from_nanos(self.quiet_until.load(Ordering::Relaxed)).remaining();
         if rest > LONGEST_QUIET {
-            return Err(errors::quiet(rest));
+            return Err(Refusal::unasked(rest));
         }
         sleep(rest).await;
         Ok(())

@@ -19,8 +19,8 @@ use url::Url;
 ///
 /// Whose requests these are, the first of these that is there says: a key in the place of a password
 /// (`azblob://:KEY@ACCOUNT/CONTAINER`, with `%2F` for a `/` and `%2B` for a `+`), the parts of a shared access signature
-/// (`?sv=…&sig=…`), `auth`, the variables `AZURE_STORAGE_KEY` and `AZURE_STORAGE_SAS_TOKEN`, Azurite's own
-/// account, and Entra ID as [`Identity::Auto`] has it.
+/// (`?sv=…&sig=…`), `auth`, Azurite's own account, the variables `AZURE_STORAGE_KEY` and
+/// `AZURE_STORAGE_SAS_TOKEN`, and Entra ID as [`Identity::Auto`] has it.
 ///
 /// | option | | unless said otherwise |
 /// |---|---|---|

@@ -22,6 +22,7 @@ mod sequence;
 mod server;
 mod signing;
 mod times;
+mod turns;
 
 pub use azure_core;
 pub use azure_storage_blob;

@@ -83,6 +83,7 @@ async fn round(server: &Server, lease: &Lease, asked_twice: &mut bool) -> Result
                 Ok(Round::Over(Verdict::Busy(None)))
             }
             Said::Changed | Said::NoBlob => {
+                server.turns.others(&lease.blob);
                 server.cache.forget(&lease.blob);
                 Ok(Round::Again)
             }

@@ -90,6 +90,16 @@ impl Refusal {
         }
     }
 
+    /// The server is not asked, because it wants to be left alone for so much longer.
+    pub(crate) fn unasked(rest: Duration) -> Self {
+        Self {
+            said: Said::Later,
+            date: None,
+            retry_after: Some(rest),
+            error: errors::quiet(rest),
+        }
+    }
+
     /// What it means for whoever wanted a lock.
     pub(crate) fn failure(self) -> Failure {
         match self.said {

@@ -8,12 +8,13 @@ use crate::{
     permits, record,
     refusal::Said,
     sequence,
+    turns::Turns,
 };
 use lockwork_core::lock::{
     Error, ErrorKind, LockId, Mode, OwnerId, Request, Result,
     backend::{
         Listener, Pace, Upgrade, keeper,
-        lease::{LeaseServer, LeaseTaker, Renewal, Take},
+        lease::{LeaseServer, LeaseTaker, Renewal, Take, Verdict},
         line::Failure,
         wake::Wake,
     },
@@ -25,6 +26,7 @@ use std::{
     },
     time::Duration,
 };
+use tokio::sync::Semaphore;
 
 /// How often to ask again: nobody tells us. A blob bears some hundred requests a second.
 const PACE: Pace = Pace {
@@ -37,12 +39,18 @@ const PACE: Pace = Pace {
 pub struct Server {
     pub(crate) blobs: Arc<Blobs>,
     pub(crate) cache: Arc<Cache>,
+    pub(crate) turns: Turns,
     pub(crate) prefix: String,
     pub(crate) tokens: Tokens,
     /// For how long a lease is granted unless another time is wished for.
     pub(crate) time: Duration,
     pub(crate) wake: Option<Wake>,
+    /// Who renews a lease has one of these.
+    pub(crate) renewing: Semaphore,
 }
+
+/// So many leases are renewed at once, each by a request of its own.
+pub(crate) const RENEWALS: usize = 64;
 
 /// What names one lease to the server.
 #[derive(Debug)]
@@ -93,6 +101,7 @@ impl LeaseServer for Server {
                 _ => Err(refusal.error),
             },
         };
+        self.turns.released(blob);
         if let Some(wake) = &self.wake {
             wake.released(lease.owner);
         }
@@ -119,6 +128,8 @@ impl Server {
         let Some(blob) = lease.taken.get() else {
             return Renewal::Gone;
         };
+        // Never closed.
+        let _turn = self.renewing.acquire().await;
         match self.blobs.renew(blob, &lease.lease_id()).await {
             Ok(()) => Renewal::Renewed,
             Err(refusal) => match refusal.said {
@@ -153,11 +164,21 @@ impl LeaseTaker for Server {
     }
 
     async fn take(&self, lease: &Lease, waits: bool) -> Result<Take, Failure> {
+        // Whoever does not wait has this one try.
+        if let Some(rest) = self.turns.rest(&lease.blob).filter(|_| waits) {
+            return Ok(Take {
+                verdict: Verdict::Busy(Some(rest)),
+                asked_twice: false,
+            });
+        }
         let take = match (lease.mode, self.tokens) {
             (Mode::Permit { of }, _) => permits::take(self, lease, of).await?,
             (_, Tokens::Metadata) => mutex::take(self, lease).await?,
             (_, Tokens::Sequence) => sequence::take(self, lease).await?,
         };
+        if matches!(take.verdict, Verdict::Busy(_)) {
+            self.turns.others(&lease.blob);
+        }
         if let Some(wake) = &self.wake {
             wake.told(&lease.id, lease.owner, &take.verdict, waits);
         }
