@@ -176,8 +176,10 @@ impl LeaseTaker for Server {
             (_, Tokens::Metadata) => mutex::take(self, lease).await?,
             (_, Tokens::Sequence) => sequence::take(self, lease).await?,
         };
-        if matches!(take.verdict, Verdict::Busy(_)) {
-            self.turns.others(&lease.blob);
+        match take.verdict {
+            Verdict::Granted(Some(_)) => self.turns.granted(&lease.blob),
+            Verdict::Busy(_) => self.turns.others(&lease.blob),
+            Verdict::Granted(None) | Verdict::Buried => {}
         }
         if let Some(wake) = &self.wake {
             wake.told(&lease.id, lease.owner, &take.verdict, waits);
