@@ -30,9 +30,18 @@ impl Repo {
     }
 
     /// A `cargo` command at the root, by the same cargo that runs this xtask.
+    ///
+    /// It does not hear of which package runs it: `ring` is built anew whenever
+    /// that changes, and with it most of what we depend on.
     pub(crate) fn cargo(&self) -> Command {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        self.program(cargo.as_ref())
+        let mut command = self.program(cargo.as_ref());
+        for (name, _) in std::env::vars_os() {
+            if is_about_the_package(&name.to_string_lossy()) {
+                command.env_remove(name);
+            }
+        }
+        command
     }
 
     /// A `git` command at the root.
@@ -47,4 +56,9 @@ impl Repo {
         command.current_dir(&self.root).stdin(Stdio::null());
         command
     }
+}
+
+/// Whether `cargo run` set this variable for the package it runs.
+fn is_about_the_package(variable: &str) -> bool {
+    variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_")
 }

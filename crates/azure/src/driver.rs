@@ -2,8 +2,8 @@
 
 use crate::{Identity, Options, Tokens, credential::AZURITE_ACCOUNT, sas};
 use lockwork_core::lock::{
-    Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE, is_torn,
-    unescaped,
+    Connecting, Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE,
+    is_torn, unescaped,
 };
 use std::time::Duration;
 use url::Url;
@@ -31,8 +31,14 @@ use url::Url;
 /// | `auth` | `managed`, `workload`, `app`, `cli` or `auto`: see [`Identity`] | |
 pub const DRIVER: Driver = Driver {
     schemes: &["azblob", "azblob+http", "azblob+https"],
-    connect: |url| Box::pin(connect(url)),
+    connect: connecting,
 };
+
+/// A function and no closure: whoever names [`DRIVER`] would compile a closure, and with it the
+/// whole backend, once more.
+fn connecting(url: Url) -> Connecting {
+    Box::pin(connect(url))
+}
 
 async fn connect(url: Url) -> Result<Locks> {
     let (options, tenure) = read(&url)?;

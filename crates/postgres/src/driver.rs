@@ -2,7 +2,8 @@
 
 use crate::{Options, tls};
 use lockwork_core::lock::{
-    Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE, is_torn,
+    Connecting, Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE,
+    is_torn,
 };
 use sqlx::postgres::PgConnectOptions;
 use std::{str::FromStr, time::Duration};
@@ -25,8 +26,14 @@ use url::Url;
 /// | `sslcert`, `sslkey` | files: our certificate and its key | none |
 pub const DRIVER: Driver = Driver {
     schemes: &["postgres", "postgresql"],
-    connect: |url| Box::pin(connect(url)),
+    connect: connecting,
 };
+
+/// A function and no closure: whoever names [`DRIVER`] would compile a closure, and with it the
+/// whole backend, once more.
+fn connecting(url: Url) -> Connecting {
+    Box::pin(connect(url))
+}
 
 async fn connect(url: Url) -> Result<Locks> {
     let (options, tenure, mode) = read(&url)?;

@@ -2,8 +2,8 @@
 
 use crate::{Compat, Options, options::Deployment};
 use lockwork_core::lock::{
-    Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE, hosts, is_torn,
-    unescaped,
+    Connecting, Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE,
+    hosts, is_torn, unescaped,
 };
 use std::time::Duration;
 use url::Url;
@@ -37,8 +37,14 @@ pub const DRIVER: Driver = Driver {
         "redis+sentinel",
         "rediss+sentinel",
     ],
-    connect: |url| Box::pin(connect(url)),
+    connect: connecting,
 };
+
+/// A function and no closure: whoever names [`DRIVER`] would compile a closure, and with it the
+/// whole backend, once more.
+fn connecting(url: Url) -> Connecting {
+    Box::pin(connect(url))
+}
 
 async fn connect(url: Url) -> Result<Locks> {
     let (options, tenure) = read(&url)?;

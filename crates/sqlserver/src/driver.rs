@@ -2,8 +2,8 @@
 
 use crate::Options;
 use lockwork_core::lock::{
-    Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE, hosts, is_torn,
-    unescaped,
+    Connecting, Driver, Error, ErrorKind, Locks, Query, Result, backend::queue::DEFAULT_TENURE,
+    hosts, is_torn, unescaped,
 };
 use std::{path::Path, time::Duration};
 use tiberius::{AuthMethod, Config, EncryptionLevel};
@@ -27,8 +27,14 @@ use url::Url;
 /// | `trust` | `any`, without `sslrootcert`: trust whatever certificate the server has, and whoever is in between | |
 pub const DRIVER: Driver = Driver {
     schemes: &["sqlserver", "mssql"],
-    connect: |url| Box::pin(connect(url)),
+    connect: connecting,
 };
+
+/// A function and no closure: whoever names [`DRIVER`] would compile a closure, and with it the
+/// whole backend, once more.
+fn connecting(url: Url) -> Connecting {
+    Box::pin(connect(url))
+}
 
 async fn connect(url: Url) -> Result<Locks> {
     let (options, tenure) = read(&url)?;

@@ -1,7 +1,7 @@
 //! `memory:` and `memory:NAME` in URLs.
 
 use super::{Inner, Memory};
-use crate::lock::{Driver, Locks, Query, Result, backend::queue::DEFAULT_TENURE};
+use crate::lock::{Connecting, Driver, Locks, Query, Result, backend::queue::DEFAULT_TENURE};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError, Weak},
@@ -12,8 +12,14 @@ use url::Url;
 /// the process who connects to one URL shares one place. Option: `tenure`.
 pub const MEMORY: Driver = Driver {
     schemes: &["memory"],
-    connect: |url| Box::pin(std::future::ready(connect(&url))),
+    connect: connecting,
 };
+
+/// A function and no closure: whoever names the driver would compile a closure, and with it the
+/// whole backend, once more.
+fn connecting(url: Url) -> Connecting {
+    Box::pin(std::future::ready(connect(&url)))
+}
 
 fn connect(url: &Url) -> Result<Locks> {
     let mut query = Query::of(url)?;
