@@ -1,10 +1,14 @@
 //! Who we are to Entra ID.
 
-use crate::errors;
-use azure_core::credentials::{Secret, TokenCredential};
+use crate::{errors, transport};
+use azure_core::{
+    credentials::{Secret, TokenCredential},
+    http::ClientOptions,
+};
 use azure_identity::{
-    ClientSecretCredential, DeveloperToolsCredential, ManagedIdentityCredential,
-    WorkloadIdentityCredential,
+    ClientAssertionCredentialOptions, ClientSecretCredential, ClientSecretCredentialOptions,
+    DeveloperToolsCredential, ManagedIdentityCredential, ManagedIdentityCredentialOptions,
+    WorkloadIdentityCredential, WorkloadIdentityCredentialOptions,
 };
 use lockwork_core::lock::{Error, Result};
 use std::{str::FromStr, sync::Arc};
@@ -57,22 +61,37 @@ impl Identity {
 
     pub(crate) fn credential(self) -> Result<Arc<dyn TokenCredential>> {
         let made: azure_core::Result<Arc<dyn TokenCredential>> = match self.chosen() {
-            Self::Managed => ManagedIdentityCredential::new(None).map(|made| made as _),
-            Self::Workload => WorkloadIdentityCredential::new(None).map(|made| made as _),
-            Self::App => app().map(|made| made as _),
+            Self::Managed => managed(transport::options()?).map(|made| made as _),
+            Self::Workload => workload(transport::options()?).map(|made| made as _),
+            Self::App => app(transport::options()?).map(|made| made as _),
             Self::Auto | Self::Cli => DeveloperToolsCredential::new(None).map(|made| made as _),
         };
         made.map_err(|error| without_identity(&error))
     }
 }
 
-fn app() -> azure_core::Result<Arc<ClientSecretCredential>> {
+fn managed(client_options: ClientOptions) -> azure_core::Result<Arc<ManagedIdentityCredential>> {
+    ManagedIdentityCredential::new(Some(ManagedIdentityCredentialOptions {
+        client_options,
+        ..ManagedIdentityCredentialOptions::default()
+    }))
+}
+
+fn workload(client_options: ClientOptions) -> azure_core::Result<Arc<WorkloadIdentityCredential>> {
+    let credential_options = ClientAssertionCredentialOptions { client_options };
+    WorkloadIdentityCredential::new(Some(WorkloadIdentityCredentialOptions {
+        credential_options,
+        ..WorkloadIdentityCredentialOptions::default()
+    }))
+}
+
+fn app(client_options: ClientOptions) -> azure_core::Result<Arc<ClientSecretCredential>> {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     ClientSecretCredential::new(
         &variable("AZURE_TENANT_ID"),
         variable("AZURE_CLIENT_ID"),
         Secret::new(variable("AZURE_CLIENT_SECRET")),
-        None,
+        Some(ClientSecretCredentialOptions { client_options }),
     )
 }
 

@@ -22,6 +22,7 @@ mod sequence;
 mod server;
 mod signing;
 mod times;
+mod transport;
 mod turns;
 
 pub use azure_core;

@@ -3,7 +3,7 @@
 use crate::{
     Azure, Identity, connection_string,
     credential::{AZURITE_KEY, Credential},
-    names,
+    names, transport,
 };
 use azure_core::{
     credentials::{Secret, TokenCredential},
@@ -241,7 +241,8 @@ impl Options {
     /// The driver's own client for the container, as whoever these options say.
     ///
     /// # Errors
-    /// [`Invalid`](ErrorKind::Invalid) if the credentials have not the form of any.
+    /// [`Invalid`](ErrorKind::Invalid) if the credentials have not the form of any;
+    /// [`Unexpected`](ErrorKind::Unexpected) if the certificates this machine trusts cannot be read.
     pub fn client(&self) -> Result<BlobContainerClient> {
         let mut policies = self.policies.clone();
         policies.extend(self.credential.policy(&self.account)?);
@@ -249,7 +250,7 @@ impl Options {
             per_try_policies: policies,
             // Whether to ask again is decided where it is known what for.
             retry: RetryOptions::none(),
-            ..ClientOptions::default()
+            ..transport::options()?
         };
         let options = BlobContainerClientOptions {
             client_options: client,

