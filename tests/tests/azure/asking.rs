@@ -24,7 +24,12 @@ async fn a_strangers_blob_in_the_place_of_a_lock_is_never_written_to() {
     };
     let content = RequestContent::from(b"theirs".to_vec());
     blob.upload(content, Some(theirs)).await.unwrap();
-    for locks in [locks, place.other().await] {
+    let newcomer = place.client().await;
+    // As if it had been missing a moment ago, so that one of them creates what is there.
+    let missing = Fault::Answer(404, "BlobNotFound", &[]);
+    place.weather.next("look", missing);
+    place.weather.asked();
+    for locks in [newcomer, locks, place.other().await] {
         let error = locks.mutex("x").lock().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
         assert!(
@@ -32,6 +37,8 @@ async fn a_strangers_blob_in_the_place_of_a_lock_is_never_written_to() {
             "{error}"
         );
     }
+    let asked = place.weather.asked();
+    assert!(asked.contains(&"create"), "{asked:?}");
     let found = blob.download(None).await.unwrap();
     let body = found.body.collect().await.unwrap();
     assert_eq!(&body[..], b"theirs");
