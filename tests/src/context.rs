@@ -1,6 +1,6 @@
 //! What a case works with.
 
-use crate::{Harness, Residue, Taker, View, generous};
+use crate::{Harness, Promise, Residue, Taker, View, generous};
 use lockwork::Locks;
 use std::{
     path::PathBuf,
@@ -63,6 +63,20 @@ impl Context {
             tokio::time::sleep(Duration::from_millis(2)).await;
             residue = self.harness.residue().unwrap_or_default();
         }
+    }
+
+    /// Waits until so many clients wait for the mutex called `name`, as far as the server can tell
+    /// `asker`.
+    pub(crate) async fn until_waiting(&self, asker: &Locks, name: &str, count: usize) {
+        if !self.harness.promises(Promise::KnowsWaiters) {
+            return a_while().await;
+        }
+        within(SOON, "they wait", async {
+            while asker.mutex(name).holders().await.unwrap().waiting.len() < count {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        })
+        .await;
     }
 }
 

@@ -48,7 +48,7 @@ fn main() -> std::process::ExitCode {
     let mut args = libtest_mimic::Arguments::from_args();
     // Most of what a case does is wait.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    args.test_threads.get_or_insert(cores.max(6));
+    args.test_threads.get_or_insert(cores.max(4));
     if !args.list {
         println!(
             "limits allow for ten times the wake-up delay of {:?}",

@@ -30,9 +30,6 @@ const NEEDED: &[&str] = &[
     "azurite",
 ];
 
-/// How many tests run at once. Most of what they do is wait.
-const THREADS: (&str, &str) = ("RUST_TEST_THREADS", "4");
-
 /// Runs every test; `args` go to `cargo test`.
 pub(crate) fn test(repo: &Repo, args: &[String]) -> Outcome {
     run::run(suite(repo).envs(servers(repo)?).args(args))
@@ -72,10 +69,6 @@ fn suite(repo: &Repo) -> Command {
     let mut cargo = repo.cargo();
     cargo.args(["test", "--workspace", "--profile", "ci", "--locked"]);
     require_backends(&mut cargo);
-    let (threads, at_once) = THREADS;
-    if std::env::var_os(threads).is_none() {
-        cargo.env(threads, at_once);
-    }
     cargo
 }
 

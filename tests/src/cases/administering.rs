@@ -3,7 +3,7 @@
 use super::{Case, Need, case};
 use crate::{
     Context, Promise,
-    context::{SOON, a_while, until, within},
+    context::{SOON, until, within},
 };
 use lockwork::{ErrorKind, Mode};
 
@@ -63,7 +63,7 @@ async fn who_waits_is_told(cx: Context) {
         let mutex = there.mutex(&name);
         async move { mutex.lock().await.unwrap() }
     });
-    a_while().await;
+    cx.until_waiting(&here, &name, 1).await;
     let told = here.mutex(&name).holders().await.unwrap();
     assert_eq!((told.holders.len(), told.waiting.len()), (1, 1));
     assert_eq!(told.waiting[0].mode, Mode::Exclusive);

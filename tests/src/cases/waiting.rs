@@ -55,11 +55,12 @@ async fn a_wait_of_nothing_gets_a_free_lock(cx: Context) {
 
 /// Lets `tasks` wait one after another, releases, and says in which order they were served.
 async fn order_of(
+    cx: &Context,
     holder: &lockwork::Locks,
     clients: &[lockwork::Locks],
-    name: &str,
     tasks: usize,
 ) -> Vec<usize> {
+    let name = &cx.name("x");
     let guard = holder.mutex(name).lock().await.unwrap();
     let served = Arc::new(Mutex::new(Vec::new()));
     let mut waiting = Vec::new();
@@ -71,6 +72,9 @@ async fn order_of(
             served.lock().unwrap().push(number);
             guard.release().await.unwrap();
         }));
+        // Tasks of one client are one at the server.
+        cx.until_waiting(holder, name, clients.len().min(number + 1))
+            .await;
         a_while().await;
     }
     guard.release().await.unwrap();
@@ -82,7 +86,7 @@ async fn order_of(
 
 async fn tasks_of_one_client_are_served_in_the_order_they_came(cx: Context) {
     let clients = [cx.client().await];
-    let order = order_of(&clients[0], &clients, &cx.name("x"), 20).await;
+    let order = order_of(&cx, &clients[0], &clients, 20).await;
     assert_eq!(order, (0..20).collect::<Vec<_>>());
 }
 
@@ -91,7 +95,7 @@ async fn clients_are_served_in_the_order_they_came(cx: Context) {
     for _ in 0..6 {
         clients.push(cx.client().await);
     }
-    let order = order_of(&cx.client().await, &clients, &cx.name("x"), 6).await;
+    let order = order_of(&cx, &cx.client().await, &clients, 6).await;
     assert_eq!(order, (0..6).collect::<Vec<_>>());
 }
 
@@ -104,6 +108,7 @@ async fn a_thousand_waiters_of_one_client_are_one_at_the_server(cx: Context) {
             tokio::spawn(async move { drop(mutex.lock().await.unwrap()) })
         })
         .collect();
+    cx.until_waiting(&here, &name, 1).await;
     a_while().await;
     assert_eq!(here.mutex(&name).holders().await.unwrap().waiting.len(), 1);
     guard.release().await.unwrap();
