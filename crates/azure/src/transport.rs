@@ -1,7 +1,7 @@
 //! The client for HTTP by which everything is asked: the container, and Entra ID who we are.
 //!
-//! The one that the SDK makes by itself brings a second library of cryptography, which is compiled for as
-//! long as all the rest of this crate together, and cannot be told when a connection is too old.
+//! The one that the SDK makes by itself brings a second library of cryptography, in C, and cannot be told when
+//! a connection is too old.
 
 use azure_core::http::{ClientOptions, Transport};
 use lockwork_core::lock::{Error, ErrorKind, Result};

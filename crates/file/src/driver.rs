@@ -21,8 +21,6 @@ pub const DRIVER: Driver = Driver {
     connect: connecting,
 };
 
-/// A function and no closure: whoever names the driver would compile a closure, and with it the
-/// whole backend, once more.
 fn connecting(url: Url) -> Connecting {
     Box::pin(std::future::ready(connect(&url)))
 }

@@ -30,8 +30,6 @@ pub const DRIVER: Driver = Driver {
     connect: connecting,
 };
 
-/// A function and no closure: whoever names [`DRIVER`] would compile a closure, and with it the
-/// whole backend, once more.
 fn connecting(url: Url) -> Connecting {
     Box::pin(connect(url))
 }

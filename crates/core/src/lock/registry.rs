@@ -15,6 +15,9 @@ pub struct Driver {
     /// The URL schemes it answers to.
     pub schemes: &'static [&'static str],
     /// Connects. Options it does not know are errors: see [`Query`].
+    ///
+    /// Best the name of a function: a closure in a constant is compiled by whoever names the constant,
+    /// and the whole backend with it.
     pub connect: fn(Url) -> Connecting,
 }
 
