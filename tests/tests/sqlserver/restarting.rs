@@ -24,7 +24,8 @@ async fn three_guards(locks: &Locks) -> Vec<Guard> {
     guards
 }
 
-/// What a try is told. Whoever tries at the very moment of a loss may still find the guard that was lost.
+/// What a try is told in the end. One in the very moment of the loss was once told that the lock is busy;
+/// the session that is gone may still be counted among its holders then.
 async fn refusal(locks: &Locks) -> Error {
     loop {
         match locks.mutex("x").try_lock().await {
