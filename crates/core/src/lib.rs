@@ -7,6 +7,11 @@
 //! | module | for |
 //! |---|---|
 //! | [`lock`] | taking locks, and writing backends that grant them (feature `lock`, on by default) |
+//! | [`workflow`] | the words of workflows: requests, answers, stimuli, bookmarks (feature `workflow`) |
 
+#[cfg(any(feature = "lock", feature = "workflow"))]
+mod fault;
 #[cfg(feature = "lock")]
 pub mod lock;
+#[cfg(feature = "workflow")]
+pub mod workflow;

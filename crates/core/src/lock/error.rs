@@ -1,6 +1,7 @@
 //! What went wrong, sorted by what the caller can do about it.
 
-use std::{borrow::Cow, error::Error as StdError, fmt, sync::Arc};
+use crate::fault::Fault;
+use std::{borrow::Cow, error::Error as StdError, fmt};
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -35,40 +36,26 @@ pub enum ErrorKind {
 /// Prints as one line without its cause; [`source`](StdError::source) has that. Never contains a
 /// password or an owner id.
 #[derive(Clone)]
-pub struct Error(Box<Inner>);
-
-#[derive(Clone)]
-struct Inner {
-    kind: ErrorKind,
-    transient: bool,
-    message: Cow<'static, str>,
-    context: Vec<(&'static str, String)>,
-    source: Option<Arc<dyn StdError + Send + Sync>>,
-}
+pub struct Error(Box<Fault<ErrorKind>>);
 
 impl Error {
     /// An error of `kind`. Transient if that is [`ErrorKind::Unavailable`].
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Inner {
-            kind,
-            transient: kind == ErrorKind::Unavailable,
-            message: message.into(),
-            context: Vec::new(),
-            source: None,
-        }))
+        let transient = kind == ErrorKind::Unavailable;
+        Self(Box::new(Fault::new(kind, transient, message.into())))
     }
 
     /// Adds a detail the operator will ask for.
     #[must_use]
     pub fn with(mut self, key: &'static str, value: impl fmt::Display) -> Self {
-        self.0.context.push((key, value.to_string()));
+        self.0.with(key, &value);
         self
     }
 
     /// Adds the cause.
     #[must_use]
     pub fn because(mut self, source: impl Into<BoxError>) -> Self {
-        self.0.source = Some(source.into().into());
+        self.0.because(source.into());
         self
     }
 
@@ -95,34 +82,18 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)?;
-        let mut before = " (";
-        for (key, value) in &self.0.context {
-            write!(f, "{before}{key}={value}")?;
-            before = ", ";
-        }
-        if self.0.context.is_empty() {
-            Ok(())
-        } else {
-            f.write_str(")")
-        }
+        self.0.fmt(f)
     }
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("kind", &self.0.kind)
-            .field("transient", &self.0.transient)
-            .field("message", &self.0.message)
-            .field("context", &self.0.context)
-            .field("source", &self.0.source)
-            .finish()
+        fmt::Debug::fmt(&self.0, f)
     }
 }
 
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.0.source.as_deref().map(|source| source as _)
+        self.0.source()
     }
 }
