@@ -1,0 +1,72 @@
+//! What an activity is given: a value, or what becomes one when the activity is executed.
+
+use lockwork_core::workflow::{Value, Values};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+const EXPRESSION: &str = "$expr";
+const TEXT: &str = "$text";
+
+/// What an activity is given. In JSON itself, unless it is an object with the one key `$expr` or `$text`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// This.
+    Value(Value),
+    /// What this expression gives: `input.total > 100`.
+    Expression(String),
+    /// This text, with `{{ expressions }}` in it.
+    Text(String),
+}
+
+impl Input {
+    /// What `expression` gives.
+    #[must_use]
+    pub fn expression(expression: impl Into<String>) -> Self {
+        Self::Expression(expression.into())
+    }
+
+    /// `text`, with `{{ expressions }}` in it.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl<T: Into<Value>> From<T> for Input {
+    fn from(value: T) -> Self {
+        Self::Value(value.into())
+    }
+}
+
+impl Serialize for Input {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let tagged = |key: &str, text: &String| {
+            Value::Object(Values::from_iter([(key.to_owned(), text.clone().into())]))
+        };
+        match self {
+            Self::Value(value) => value.serialize(to),
+            Self::Expression(text) => tagged(EXPRESSION, text).serialize(to),
+            Self::Text(text) => tagged(TEXT, text).serialize(to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Input {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(read(Value::deserialize(from)?))
+    }
+}
+
+/// A text under one of the two keys, alone; everything else is itself.
+pub(super) fn read(value: Value) -> Input {
+    if let Value::Object(fields) = &value
+        && fields.len() == 1
+        && let Some((key, Value::String(text))) = fields.iter().next()
+    {
+        match key.as_str() {
+            EXPRESSION => return Input::Expression(text.clone()),
+            TEXT => return Input::Text(text.clone()),
+            _ => {}
+        }
+    }
+    Input::Value(value)
+}
