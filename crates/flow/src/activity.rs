@@ -1,6 +1,10 @@
 //! What activities are, for people who write one.
 
-use crate::{burst::Cx, signal::{Answer, Signal}};
+use crate::{
+    burst::Cx,
+    definition::Node,
+    signal::{Answer, Signal},
+};
 use lockwork_core::workflow::{Failure, NodeId, Value, Values};
 use std::{fmt, future::Future, pin::Pin};
 
@@ -8,7 +12,7 @@ use std::{fmt, future::Future, pin::Pin};
 pub type Doing<'a> = Pin<Box<dyn Future<Output = Result<Step, Failure>> + Send + 'a>>;
 
 /// One kind of activity. There is one value for all of its executions: what an execution remembers is in
-/// [`Cx::data`], what it is given in [`Cx::input`].
+/// [`Cx::data`], what it is given is [asked for](Cx::value).
 ///
 /// # Cancel safety
 /// Each of these may be dropped at any `await`, because the lock was lost or the node is about to end. What was
@@ -17,11 +21,36 @@ pub trait Activity: fmt::Debug + Send + Sync {
     /// What definitions may say about it.
     fn describe(&self) -> Descriptor;
 
+    /// Whether a definition says something about it that cannot be, besides what
+    /// [`describe`](Self::describe) tells.
+    ///
+    /// # Errors
+    /// The field, and a sentence.
+    fn check(&self, node: &Node) -> Result<(), Wrong> {
+        let _ = node;
+        Ok(())
+    }
+
+    /// Names that those inside of it know besides.
+    fn names(&self, node: &Node) -> Vec<String> {
+        let _ = node;
+        Vec::new()
+    }
+
+    /// What starts instances of a definition in which it stands.
+    ///
+    /// # Errors
+    /// The field, and a sentence.
+    fn trigger(&self, node: &Node) -> Result<Option<Trigger>, Wrong> {
+        let _ = node;
+        Ok(None)
+    }
+
     /// Begins.
     fn execute<'a>(&'a self, cx: &'a mut Cx<'_>) -> Doing<'a>;
 
     /// Goes on `at` a point it has named when it made a bookmark.
-    fn resume<'a>(&'a self, cx: &'a mut Cx<'_>, at: &'a str, input: &'a Values) -> Doing<'a> {
+    fn resume<'a>(&'a self, cx: &'a mut Cx<'_>, at: &'a str, input: Values) -> Doing<'a> {
         let _ = (cx, at, input);
         done()
     }
@@ -37,12 +66,22 @@ pub trait Activity: fmt::Debug + Send + Sync {
         let _ = (cx, signal);
         Answer::Pass
     }
+
+    /// It was ended by another, or the whole instance was. What it has asked others to do can be called off.
+    fn cancelled(&self, cx: &mut Cx<'_>) {
+        let _ = cx;
+    }
+}
+
+/// What an activity that needs to wait for nothing did.
+pub fn ready<'a>(step: Result<Step, Failure>) -> Doing<'a> {
+    Box::pin(std::future::ready(step))
 }
 
 /// An activity that has nothing more to do.
 #[must_use]
 pub fn done<'a>() -> Doing<'a> {
-    Box::pin(std::future::ready(Ok(Step::done())))
+    ready(Ok(Step::done()))
 }
 
 /// What an activity did.
@@ -81,10 +120,54 @@ impl Step {
 pub struct Child {
     /// The activity.
     pub node: NodeId,
+    /// Which of those it contains.
+    pub index: usize,
     /// What was said of it when it was scheduled.
     pub tag: Value,
     /// How it ended.
     pub outcome: String,
+}
+
+/// What starts instances.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trigger {
+    /// The name of the stimulus: the type of the activity.
+    pub name: String,
+    /// What its hash is made of.
+    pub payload: Value,
+    /// When it happens by itself.
+    pub schedule: Option<Schedule>,
+}
+
+/// When something happens by itself.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Schedule {
+    /// Once.
+    At(lockwork_core::workflow::Time),
+    /// Each time this much has passed.
+    Every(crate::Length),
+    /// Whenever a clock shows this.
+    Cron(crate::Cron),
+}
+
+/// What cannot be in a definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// Where.
+    pub field: String,
+    /// What, and what to do about it.
+    pub message: String,
+}
+
+impl Wrong {
+    /// This is what is wrong there.
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            message: message.into(),
+        }
+    }
 }
 
 /// What definitions may say about an activity.
@@ -98,10 +181,53 @@ pub struct Descriptor {
     pub inputs: &'static [Given],
     /// What it contains.
     pub contains: Contains,
-    /// Whether it gives something that can go `into` a variable.
-    pub gives: bool,
+    /// What it gives that can go `into` a variable, if anything.
+    pub gives: Option<&'static str>,
     /// Whether what it waits for can start instances.
     pub can_start: bool,
+}
+
+impl Descriptor {
+    /// One that is given nothing, contains nothing and gives nothing.
+    #[must_use]
+    pub const fn new(kind: &'static str, about: &'static str) -> Self {
+        Self {
+            kind,
+            about,
+            inputs: &[],
+            contains: Contains::Nothing,
+            gives: None,
+            can_start: false,
+        }
+    }
+
+    /// What it is given.
+    #[must_use]
+    pub const fn given(mut self, inputs: &'static [Given]) -> Self {
+        self.inputs = inputs;
+        self
+    }
+
+    /// What it contains.
+    #[must_use]
+    pub const fn contains(mut self, contains: Contains) -> Self {
+        self.contains = contains;
+        self
+    }
+
+    /// What it gives.
+    #[must_use]
+    pub const fn gives(mut self, what: &'static str) -> Self {
+        self.gives = Some(what);
+        self
+    }
+
+    /// What it waits for can start instances.
+    #[must_use]
+    pub const fn can_start(mut self) -> Self {
+        self.can_start = true;
+        self
+    }
 }
 
 /// Something that an activity is given.
@@ -109,10 +235,49 @@ pub struct Descriptor {
 pub struct Given {
     /// What it is called.
     pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
     /// Whether it does not go without.
     pub required: bool,
     /// Whether it is known before anything is executed: it has to be a plain value.
     pub fixed: bool,
+    /// Whether people see it, so that nothing secret may go there.
+    pub shown: bool,
+}
+
+impl Given {
+    /// One that may be missing and may be an expression.
+    #[must_use]
+    pub const fn new(name: &'static str, about: &'static str) -> Self {
+        Self {
+            name,
+            about,
+            required: false,
+            fixed: false,
+            shown: false,
+        }
+    }
+
+    /// It does not go without.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// It has to be a plain value.
+    #[must_use]
+    pub const fn fixed(mut self) -> Self {
+        self.fixed = true;
+        self
+    }
+
+    /// People see it.
+    #[must_use]
+    pub const fn shown(mut self) -> Self {
+        self.shown = true;
+        self
+    }
 }
 
 /// What an activity contains.

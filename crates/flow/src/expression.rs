@@ -40,8 +40,10 @@ pub(crate) struct Ready {
     parts: Vec<Part>,
     /// A text is always a text; an expression is what it gives.
     is_text: bool,
-    /// The names it asks for.
+    /// The names it asks for, but for those of the engine.
     names: BTreeSet<String>,
+    /// The same with what they ask of them: `input.total`.
+    paths: BTreeSet<String>,
 }
 
 enum Part {
@@ -84,12 +86,16 @@ impl Ready {
     }
 
     fn of(parts: Vec<Part>, is_text: bool) -> Self {
-        let names = parts.iter().flat_map(|part| match part {
-            Part::Plain(_) => Default::default(),
-            Part::Expression(expression) => expression.undeclared_variables(false),
-        });
+        let asked = |nested| -> BTreeSet<String> {
+            let asked = parts.iter().flat_map(|part| match part {
+                Part::Plain(_) => Default::default(),
+                Part::Expression(expression) => expression.undeclared_variables(nested),
+            });
+            asked.filter(|name| !is_global(name)).collect()
+        };
         Self {
-            names: names.collect(),
+            names: asked(false),
+            paths: asked(true),
             parts,
             is_text,
         }
@@ -100,11 +106,18 @@ impl Ready {
         self.names.iter().map(String::as_str)
     }
 
+    /// The names it asks for, with what it asks of them.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(String::as_str)
+    }
+
     /// What it gives, if these are the values of its names. What is missing in `known` is not defined.
     pub(crate) fn evaluate(&self, known: &Values) -> Result<Value, Problem> {
         let known = minijinja::Value::from(Serde(known));
         if let ([Part::Expression(expression)], false) = (self.parts.as_slice(), self.is_text) {
-            let given = expression.eval(known).map_err(|error| Problem::of(&error))?;
+            let given = expression
+                .eval(known)
+                .map_err(|error| Problem::of(&error))?;
             return json(&given);
         }
         let mut text = String::new();
@@ -120,6 +133,10 @@ impl Ready {
         }
         Ok(text.into())
     }
+}
+
+fn is_global(name: &str) -> bool {
+    ENGINE.globals().any(|(global, _)| global == name)
 }
 
 fn expression(source: &str) -> Result<Part, Problem> {

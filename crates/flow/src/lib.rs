@@ -3,10 +3,39 @@
 //! Most programs depend on the `lockwork` facade instead. This crate has no runtime, no clock and no source of
 //! chance: whoever drives it says what time it is, and decides after each step whether there is another.
 
+mod activities;
+mod activity;
+mod burst;
+mod cron;
 mod definition;
+mod effect;
+mod expression;
+mod graph;
+mod journal;
+mod moment;
+mod outside;
+mod registry;
+mod signal;
+mod state;
 
+pub use activities::{Coded, EVENT, TASK};
+pub use activity::{
+    Activity, Child, Contains, Descriptor, Doing, Given, Schedule, Step, Trigger, Wrong, done,
+    ready,
+};
+pub use burst::{
+    Burst, Cx, HIDDEN, MAX_STEPS, Progress, Waiting, Written, check_input, ended, shown,
+};
+pub use cron::Cron;
 pub use definition::{
     Activation, Commit, Contents, Definition, FORMAT, Input, Length, Node, NotALength, Options,
     Parameter, Retry, Variable,
 };
+pub use effect::{Effect, Job, Task};
+pub use graph::{Graph, Starts};
+pub use journal::{Entry, Happened};
 pub use lockwork_core::workflow::{Error, ErrorKind, Result};
+pub use outside::{Outside, Told};
+pub use registry::Registry;
+pub use signal::{Answer, Signal};
+pub use state::{Context, Number, STATE_FORMAT, State, Triggered, Work};

@@ -1,8 +1,8 @@
 //! What is known of an instance between two steps. All of it is data.
 
 use lockwork_core::workflow::{
-    ActivityStatus, Bookmark, Error, ErrorKind, ExecutionId, Incident, InstanceId, NodeId, Parent,
-    Result, SubStatus, Time, Value, Values, VersionId,
+    ActivityStatus, Bookmark, Error, ErrorKind, Incident, InstanceId, NodeId, Parent, Result,
+    Status, SubStatus, Time, Value, Values, VersionId,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -46,6 +46,9 @@ pub struct State {
     /// The executions that are not over, and those they belong to.
     #[serde(default)]
     pub contexts: BTreeMap<Number, Context>,
+    /// By what it was started, until that activity is executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Triggered>,
     /// What is to be done, in this order.
     #[serde(default)]
     pub queue: VecDeque<Work>,
@@ -82,6 +85,7 @@ impl State {
             output: Values::new(),
             variables: Values::new(),
             contexts: BTreeMap::new(),
+            trigger: None,
             queue: VecDeque::new(),
             bookmarks: Vec::new(),
             incidents: Vec::new(),
@@ -108,6 +112,22 @@ impl State {
             let message = format!("this is no state of an instance: {error}");
             Error::new(ErrorKind::Invalid, message)
         })
+    }
+
+    /// Where somebody can resume it: nowhere, once it is over.
+    #[must_use]
+    pub fn waiting(&self) -> &[Bookmark] {
+        match self.sub_status.status() {
+            Status::Running => &self.bookmarks,
+            Status::Finished => &[],
+        }
+    }
+
+    /// Those that `owner` has scheduled and that are not over.
+    pub(crate) fn children(&self, owner: Number) -> impl Iterator<Item = Number> {
+        let inside = self.contexts.iter();
+        let inside = inside.filter(move |(_, context)| context.owner == Some(owner));
+        inside.map(|(number, _)| *number)
     }
 
     pub(crate) fn number(&mut self) -> Number {
@@ -137,9 +157,39 @@ pub struct Context {
     /// What the activity remembers.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub data: Value,
-    /// How often it was tried again.
+    /// How often it was begun again, by whomever: part of its [key](crate::Cx::key).
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub retries: u32,
+    pub attempt: u32,
+    /// How often its retry policy has begun it again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retried: u32,
+}
+
+impl Context {
+    /// A first execution of `node`, which nobody has scheduled.
+    pub(crate) fn new(node: NodeId) -> Self {
+        Self {
+            node,
+            owner: None,
+            status: ActivityStatus::Pending,
+            tag: Value::Null,
+            scope: Values::new(),
+            data: Value::Null,
+            attempt: 0,
+            retried: 0,
+        }
+    }
+}
+
+/// What started an instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Triggered {
+    /// The activity that would have waited for it.
+    pub node: NodeId,
+    /// What is delivered there.
+    #[serde(default)]
+    pub input: Values,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
@@ -172,9 +222,4 @@ impl Work {
             Self::Execute(execution) | Self::Resume { execution, .. } => *execution,
         }
     }
-}
-
-/// The id of an execution, for those outside.
-pub(crate) fn execution_id(number: Number) -> Result<ExecutionId> {
-    ExecutionId::new(&number.to_string())
 }

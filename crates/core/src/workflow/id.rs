@@ -131,3 +131,17 @@ impl NodeId {
         Self::new(&format!("{self}/{activity}"))
     }
 }
+
+impl ExecutionId {
+    /// The one with this number in its instance.
+    #[must_use]
+    pub fn numbered(number: u64) -> Self {
+        Self(number.to_string().into())
+    }
+
+    /// Its number in its instance.
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
+        self.0.parse().ok()
+    }
+}

@@ -32,6 +32,24 @@ pub struct Failure {
     pub transient: bool,
 }
 
+impl Failure {
+    /// One that would be the same a little later.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            transient: false,
+        }
+    }
+
+    /// One that may be over a little later.
+    #[must_use]
+    pub fn may_pass(mut self) -> Self {
+        self.transient = true;
+        self
+    }
+}
+
 /// What becomes of an instance when an activity fails and nobody around it helps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -58,15 +58,20 @@ impl<'de> Deserialize<'de> for Input {
 
 /// A text under one of the two keys, alone; everything else is itself.
 pub(super) fn read(value: Value) -> Input {
-    if let Value::Object(fields) = &value
-        && fields.len() == 1
-        && let Some((key, Value::String(text))) = fields.iter().next()
-    {
-        match key.as_str() {
-            EXPRESSION => return Input::Expression(text.clone()),
-            TEXT => return Input::Text(text.clone()),
-            _ => {}
-        }
+    tagged(&value).unwrap_or(Input::Value(value))
+}
+
+/// An expression or a text, if `value` is one.
+pub(crate) fn tagged(value: &Value) -> Option<Input> {
+    let Value::Object(fields) = value else {
+        return None;
+    };
+    let (key, Value::String(text)) = fields.iter().next().filter(|_| fields.len() == 1)? else {
+        return None;
+    };
+    match key.as_str() {
+        EXPRESSION => Some(Input::Expression(text.clone())),
+        TEXT => Some(Input::Text(text.clone())),
+        _ => None,
     }
-    Input::Value(value)
 }

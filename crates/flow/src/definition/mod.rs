@@ -9,6 +9,8 @@ pub use duration::{Length, NotALength};
 pub use input::Input;
 pub use node::{Contents, Node, Retry};
 
+pub(crate) use input::tagged as read_input;
+
 use lockwork_core::workflow::{DefinitionId, Error, ErrorKind, IncidentStrategy, Result, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

@@ -92,7 +92,7 @@ pub struct Retry {
     /// The longest wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Length>,
-    /// The codes of failures that are worth it; all that may pass, if none is named.
+    /// The codes of failures that are worth it; all, if none is named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on: Vec<String>,
 }

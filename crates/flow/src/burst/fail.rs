@@ -1,0 +1,117 @@
+//! What happens when an activity fails: it is tried again, somebody around it helps, or there is an incident.
+
+use super::{
+    Burst,
+    step::{Did, RETRY},
+};
+use crate::{
+    activity::Step,
+    definition::Retry,
+    journal::Happened,
+    signal::{Answer, Signal},
+    state::{Number, Work},
+};
+use lockwork_core::workflow::{
+    ActivityStatus, Failure, Incident, IncidentStrategy, Result, SubStatus, Value,
+};
+use std::time::Duration;
+
+/// The name of the stimulus that begins an execution again, if somebody does not want to wait for its time.
+const NAME: &str = "Retry";
+
+impl Burst {
+    pub(super) fn fail(
+        &mut self,
+        number: Number,
+        failure: Failure,
+    ) -> Result<Option<(Number, Did)>> {
+        let failure = Failure {
+            message: self.hide(failure.message),
+            ..failure
+        };
+        self.cancel_inside(number);
+        self.forget_bookmarks(number);
+        let note = format!("{}: {}", failure.code, failure.message);
+        self.note(Happened::Faulted, Some(number), Some(note));
+        if self.again(number, &failure)? {
+            return Ok(None);
+        }
+        match self.offer(number, &Signal::Failed(failure.clone()))? {
+            Some((helper, Answer::Done)) => Ok(Some((helper, Ok(Step::done())))),
+            Some(_) => Ok(None),
+            None => {
+                self.incident(number, failure)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Whether its retry policy begins it again.
+    fn again(&mut self, number: Number, failure: &Failure) -> Result<bool> {
+        let Some(policy) = self.vertex(number)?.retry.clone() else {
+            return Ok(false);
+        };
+        let worth = policy.on.is_empty() || policy.on.contains(&failure.code);
+        let Some(context) = self.context_mut(number) else {
+            return Ok(false);
+        };
+        if !worth || context.retried >= policy.times {
+            return Ok(false);
+        }
+        let wait = wait(&policy, context.retried);
+        context.retried += 1;
+        context.attempt += 1;
+        context.status = ActivityStatus::Pending;
+        context.data = Value::Null;
+        let note = format!(
+            "{} of {}, after {} ms",
+            context.retried,
+            policy.times,
+            wait.as_millis()
+        );
+        self.note(Happened::Retrying, Some(number), Some(note));
+        if wait.is_zero() {
+            self.state.queue.push_back(Work::Execute(number));
+        } else {
+            let due = self.outside.now().after(wait);
+            self.wait_for(number, super::Waiting::until(NAME, due).at(RETRY))?;
+        }
+        Ok(true)
+    }
+
+    fn incident(&mut self, number: Number, failure: Failure) -> Result<()> {
+        let vertex = self.vertex(number)?;
+        let incident = Incident {
+            node: vertex.id.clone(),
+            activity: vertex.kind.clone(),
+            execution: lockwork_core::workflow::ExecutionId::numbered(number),
+            at: self.outside.now(),
+            failure,
+        };
+        self.state.incidents.push(incident);
+        if let Some(context) = self.context_mut(number) {
+            context.status = ActivityStatus::Faulted;
+        }
+        match self.graph.definition().options.incidents {
+            IncidentStrategy::Fault => self.over(SubStatus::Faulted),
+            IncidentStrategy::Continue => {}
+        }
+        Ok(())
+    }
+}
+
+/// How long to wait before the next time.
+fn wait(policy: &Retry, retried: u32) -> Duration {
+    let first = policy.after.as_duration().as_secs_f64();
+    let grown = first
+        * policy
+            .factor
+            .max(0.0)
+            .powi(retried.try_into().unwrap_or(i32::MAX));
+    let most = policy
+        .at_most
+        .map_or(Duration::MAX, |most| most.as_duration());
+    Duration::try_from_secs_f64(grown)
+        .unwrap_or(Duration::MAX)
+        .min(most)
+}
