@@ -26,8 +26,13 @@ pub enum Effect {
         /// The work.
         job: Job,
     },
-    /// Somebody outside shall do something and say when it is done.
-    Task(Task),
+    /// Somebody outside shall do something and say when it is done. Nobody needs it once the bookmark is gone.
+    Task {
+        /// What waits for it.
+        bookmark: BookmarkId,
+        /// What to do.
+        task: Task,
+    },
 }
 
 /// Long work that a node does outside of the instance.

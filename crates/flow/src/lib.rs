@@ -18,7 +18,7 @@ mod registry;
 mod signal;
 mod state;
 
-pub use activities::{Coded, EVENT, TASK};
+pub use activities::{Coded, EVENT, TASK, delivered};
 pub use activity::{
     Activity, Child, Contains, Descriptor, Doing, Given, Schedule, Step, Trigger, Wrong, done,
     ready,

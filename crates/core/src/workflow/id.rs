@@ -132,6 +132,14 @@ impl NodeId {
     }
 }
 
+impl InstanceId {
+    /// The one for a number that nobody else has drawn.
+    #[must_use]
+    pub fn drawn(number: u128) -> Self {
+        Self(format!("{number:032x}").into())
+    }
+}
+
 impl ExecutionId {
     /// The one with this number in its instance.
     #[must_use]

@@ -1,6 +1,6 @@
 //! Other instances.
 
-use super::events::object;
+use super::events::delivered;
 use crate::{
     activity::{Activity, Child, Contains, Descriptor, Doing, Given, Step, Wrong, ready},
     burst::{Cx, Waiting},
@@ -114,7 +114,7 @@ fn finished(input: &Values) -> bool {
 /// Starts one, and makes a bookmark if somebody waits.
 async fn dispatch(cx: &mut Cx<'_>, wait: bool) -> Result<InstanceId, Failure> {
     let handle = handle(cx).await?;
-    let input = object(cx.value("input")?);
+    let input = delivered(cx.value("input")?);
     let correlation = cx.text("correlation")?;
     let instance = start(cx, handle, input, correlation, wait)?;
     if wait {
@@ -232,7 +232,7 @@ impl Activity for BulkDispatch {
 async fn bulk(cx: &mut Cx<'_>) -> Result<Step, Failure> {
     let wait = cx.truth("wait")? == Some(true);
     let handle = handle(cx).await?;
-    let common = object(cx.value("input")?);
+    let common = delivered(cx.value("input")?);
     let mut instances = Vec::new();
     for (index, item) in cx.list("items")?.into_iter().enumerate() {
         let scope = Values::from_iter([

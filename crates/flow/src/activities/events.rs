@@ -102,13 +102,14 @@ fn publish(cx: &mut Cx<'_>) -> Result<Step, Failure> {
     if cx.truth("local")? == Some(true) {
         to.instance = Some(cx.instance().clone());
     }
-    let input = object(cx.value("payload")?);
+    let input = delivered(cx.value("payload")?);
     cx.send(stimulus.to(to).input(input));
     Ok(Step::done())
 }
 
-/// What is delivered is an object; anything else becomes one.
-pub(super) fn object(value: Option<Value>) -> Values {
+/// What is delivered is an object: anything else becomes one, with the one field `value`.
+#[must_use]
+pub fn delivered(value: Option<Value>) -> Values {
     match value {
         None | Some(Value::Null) => Values::new(),
         Some(Value::Object(fields)) => fields,
@@ -142,7 +143,7 @@ fn run(cx: &mut Cx<'_>) -> Result<Step, Failure> {
     let (name, payload) = (cx.required_text("name")?, cx.value("payload")?);
     // As the key: a task that is asked for again on purpose is another one.
     let id = cx.key();
-    cx.wait(Waiting::on(TASK, json!({ "task": id })))?;
-    cx.task(id, name, payload.unwrap_or_default());
+    let bookmark = cx.wait(Waiting::on(TASK, json!({ "task": id })))?;
+    cx.task(bookmark, id, name, payload.unwrap_or_default());
     Ok(Step::Wait)
 }

@@ -17,7 +17,7 @@ mod timers;
 pub use call::Coded;
 pub(crate) use call::{Call, Code};
 pub(crate) use children::{CHILD, payload as child_payload};
-pub use events::{EVENT, TASK};
+pub use events::{EVENT, TASK, delivered};
 pub(crate) use jobs::JOB;
 
 use crate::registry::Registry;

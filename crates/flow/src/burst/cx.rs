@@ -482,15 +482,17 @@ impl<'b> Cx<'b> {
         Ok(())
     }
 
-    /// Asks somebody outside to do something.
-    pub fn task(&mut self, id: String, name: String, payload: Value) {
+    /// Asks somebody outside to do something, for which `bookmark` waits.
+    pub fn task(&mut self, bookmark: BookmarkId, id: String, name: String, payload: Value) {
         let instance = self.burst.state.instance.clone();
-        self.burst.written.effects.push(Effect::Task(Task {
+        let task = Task {
             id,
             name,
             payload,
             instance,
-        }));
+        };
+        let effect = Effect::Task { bookmark, task };
+        self.burst.written.effects.push(effect);
     }
 }
 

@@ -1,0 +1,113 @@
+//! The bursts of this node: those that are under way can be told to stop, and a node that is about to end waits for
+//! them.
+
+use crate::clock::lock;
+use lockwork_core::workflow::{Error, ErrorKind, InstanceId, Result};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
+
+/// The bursts of this node.
+#[derive(Debug)]
+pub(crate) struct Bursts {
+    permits: Semaphore,
+    running: Mutex<HashMap<InstanceId, Arc<AtomicBool>>>,
+    count: watch::Sender<usize>,
+    closed: watch::Sender<bool>,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Running<'a> {
+    bursts: &'a Bursts,
+    instance: InstanceId,
+    cancel: Arc<AtomicBool>,
+    _permit: SemaphorePermit<'a>,
+}
+
+impl Bursts {
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            permits: Semaphore::new(most),
+            running: Mutex::default(),
+            count: watch::Sender::new(0),
+            closed: watch::Sender::new(false),
+        }
+    }
+
+    /// Begins one, as soon as there are not too many.
+    pub(crate) async fn begin(&self, instance: &InstanceId) -> Result<Running<'_>> {
+        let permit = self.permits.acquire().await.map_err(|_| stopping())?;
+        let cancel = Arc::new(AtomicBool::new(false));
+        lock(&self.running).insert(instance.clone(), Arc::clone(&cancel));
+        self.count.send_modify(|count| *count += 1);
+        Ok(Running {
+            bursts: self,
+            instance: instance.clone(),
+            cancel,
+            _permit: permit,
+        })
+    }
+
+    /// Ends the burst of an instance at its next step. Says whether there is one.
+    pub(crate) fn cancel(&self, instance: &InstanceId) -> bool {
+        let running = lock(&self.running);
+        let burst = running.get(instance);
+        burst
+            .inspect(|cancel| cancel.store(true, Ordering::Release))
+            .is_some()
+    }
+
+    /// No burst takes another step, and none begins, until [opened](Self::open) again.
+    pub(crate) fn close(&self) {
+        self.closed.send_replace(true);
+    }
+
+    pub(crate) fn open(&self) {
+        self.closed.send_replace(false);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        *self.closed.borrow()
+    }
+
+    pub(crate) fn check_open(&self) -> Result<()> {
+        match self.is_closed() {
+            true => Err(stopping()),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends when none is under way.
+    pub(crate) async fn idle(&self) {
+        // It cannot fail: the sender is here.
+        let _ = self.count.subscribe().wait_for(|count| *count == 0).await;
+    }
+}
+
+fn stopping() -> Error {
+    let message = "this node takes no work, because it is paused or about to end: ask another one";
+    Error::new(ErrorKind::Stopping, message)
+}
+
+impl Running<'_> {
+    pub(crate) const fn instance(&self) -> &InstanceId {
+        &self.instance
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        lock(&self.bursts.running).remove(&self.instance);
+        self.bursts.count.send_modify(|count| *count -= 1);
+    }
+}

@@ -1,0 +1,234 @@
+//! What can be done with one instance, on this node.
+
+use crate::{
+    activation,
+    events::Event,
+    options::HOLD,
+    runner::{Runner, missing},
+    store::{Creation, Errand, ErrandKind, Held, NewInstance},
+};
+use lockwork_core::workflow::{
+    Answer, Cancelled, Client, Create, CreateAndRun, Created, DefinitionHandle, Error, ErrorKind,
+    InstanceId, Ran, Result, Run, Value, VersionId,
+};
+use lockwork_flow::{Definition, State, check_input, shown};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What can be done with one instance, on this node.
+#[derive(Clone, Debug)]
+pub struct LocalClient {
+    instance: InstanceId,
+    runner: Arc<Runner>,
+}
+
+/// An instance as it is given out. What is secret is not in it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Export {
+    lockwork: u32,
+    state: Value,
+}
+
+const EXPORT: u32 = 1;
+
+impl LocalClient {
+    pub(crate) const fn new(instance: InstanceId, runner: Arc<Runner>) -> Self {
+        Self { instance, runner }
+    }
+
+    /// Creates it; what has to be done with it is held by whoever asked.
+    pub(crate) async fn create_with(
+        &self,
+        request: Create,
+        run: Option<Run>,
+        consumes: Option<Held>,
+    ) -> Result<(Created, Option<Held>)> {
+        let new = self.new_instance(request, run, consumes).await?;
+        let version = new.state.version.clone();
+        let creation = self.runner.store.create(new).await?;
+        self.created(creation, version)
+    }
+
+    async fn new_instance(
+        &self,
+        request: Create,
+        run: Option<Run>,
+        consumes: Option<Held>,
+    ) -> Result<NewInstance> {
+        check_input(&request.input)?;
+        let row = self.runner.definitions.resolve(&request.definition).await?;
+        check_required(&row.definition, &request)?;
+        let now = self.runner.clock.now();
+        let mut state = State::new(self.instance.clone(), row.id, now);
+        let activation = activation::key(&row.definition, request.correlation.as_deref())?;
+        state.input = request.input;
+        state.correlation = request.correlation;
+        state.name = request.name;
+        state.parent = request.parent;
+        let errand = run.map(|run| {
+            let kind = ErrandKind::Run {
+                instance: self.instance.clone(),
+                run,
+            };
+            let id = format!("run/{}", self.instance);
+            (Errand { id, kind, due: now }, now.after(HOLD))
+        });
+        Ok(NewInstance {
+            state,
+            activation,
+            key: request.key,
+            errand,
+            consumes,
+        })
+    }
+
+    fn created(&self, creation: Creation, version: VersionId) -> Result<(Created, Option<Held>)> {
+        match creation {
+            Creation::New(held) => {
+                self.runner
+                    .events
+                    .tell(Event::Created(self.instance.clone()));
+                Ok((Created::new(self.instance.clone(), version, true), held))
+            }
+            Creation::SameKey(instance) => Ok((Created::new(instance, version, false), None)),
+            Creation::Exists => {
+                let message = "there is an instance with this id already";
+                Err(Error::new(ErrorKind::Conflict, message).with("instance", &self.instance))
+            }
+            Creation::Refused(running) => {
+                let message = "another instance of this workflow runs, and one only may";
+                Err(Error::new(ErrorKind::Conflict, message).with("running", running))
+            }
+        }
+    }
+
+    async fn state(&self) -> Result<Arc<State>> {
+        let record = self.runner.store.load(&self.instance).await?;
+        Ok(record.ok_or_else(|| missing(&self.instance))?.state)
+    }
+
+    async fn ran_before(&self, instance: InstanceId) -> Result<Ran> {
+        let other = Self::new(instance, Arc::clone(&self.runner));
+        other.run(Run::default()).await
+    }
+
+    async fn end(&self) -> Result<Cancelled> {
+        match self.runner.store.request_cancel(&self.instance).await? {
+            None => Err(missing(&self.instance)),
+            Some(true) => Ok(Cancelled::Over),
+            Some(false) if self.runner.bursts.cancel(&self.instance) => Ok(Cancelled::Requested),
+            Some(false) => match self.runner.cancel(&self.instance, None).await {
+                Ok(_) => Ok(Cancelled::Done),
+                // Whoever has it sees what was asked for.
+                Err(error) if matches!(error.kind(), ErrorKind::Busy | ErrorKind::Fenced) => {
+                    Ok(Cancelled::Requested)
+                }
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    async fn remove(&self) -> Result<bool> {
+        // A burst under way ends with its next step; what it commits after this is refused.
+        self.runner.bursts.cancel(&self.instance);
+        let _turn = self.runner.turns.take(&self.instance).await?;
+        self.runner.store.delete(&self.instance).await
+    }
+
+    async fn give_out(&self) -> Result<Value> {
+        let state = self.state().await?;
+        let graph = self.runner.definitions.graph(&state.version).await?;
+        let json = serde_json::to_value(shown(&graph, &state)).map_err(unreadable)?;
+        let export = Export {
+            lockwork: EXPORT,
+            state: json,
+        };
+        serde_json::to_value(export).map_err(unreadable)
+    }
+
+    async fn take_in(&self, export: Value) -> Result<()> {
+        let export: Export = serde_json::from_value(export).map_err(|error| {
+            let message = format!("this is no export of an instance: {error}");
+            Error::new(ErrorKind::Invalid, message)
+        })?;
+        if export.lockwork > EXPORT {
+            let message =
+                "this export was written by a newer version of lockwork: update this node";
+            return Err(Error::new(ErrorKind::Unsupported, message).with("format", export.lockwork));
+        }
+        let mut state = State::from_value(export.state)?;
+        state.instance = self.instance.clone();
+        let handle = DefinitionHandle::Version(state.version.clone());
+        let row = self.runner.definitions.resolve(&handle).await?;
+        let activation = activation::key(&row.definition, state.correlation.as_deref())?;
+        self.runner.store.import(state, activation).await
+    }
+}
+
+fn unreadable(error: serde_json::Error) -> Error {
+    Error::new(ErrorKind::Unexpected, "a state is no JSON: report it").because(error)
+}
+
+fn check_required(definition: &Definition, request: &Create) -> Result<()> {
+    let missing = definition
+        .inputs
+        .iter()
+        .find(|one| one.required && !request.input.contains_key(&one.name));
+    match missing {
+        None => Ok(()),
+        Some(missing) => {
+            let message = "an instance of this workflow is not created without this input";
+            Err(Error::new(ErrorKind::Invalid, message)
+                .with("definition", &definition.id)
+                .with("input", &missing.name))
+        }
+    }
+}
+
+impl Client for LocalClient {
+    fn id(&self) -> &InstanceId {
+        &self.instance
+    }
+
+    fn create(&self, request: Create) -> Answer<'_, Created> {
+        Box::pin(async move { Ok(self.create_with(request, None, None).await?.0) })
+    }
+
+    fn run(&self, request: Run) -> Answer<'_, Ran> {
+        Box::pin(async move { self.runner.run(&self.instance, request, None).await })
+    }
+
+    fn create_and_run(&self, request: CreateAndRun) -> Answer<'_, Ran> {
+        Box::pin(async move {
+            self.runner.bursts.check_open()?;
+            let run = request.run;
+            let (created, held) = self
+                .create_with(request.create, Some(run.clone()), None)
+                .await?;
+            match created.is_new {
+                true => self.runner.run(&self.instance, run, held).await,
+                false => self.ran_before(created.instance).await,
+            }
+        })
+    }
+
+    fn cancel(&self) -> Answer<'_, Cancelled> {
+        Box::pin(self.end())
+    }
+
+    fn delete(&self) -> Answer<'_, bool> {
+        Box::pin(self.remove())
+    }
+
+    fn export(&self) -> Answer<'_, Value> {
+        Box::pin(self.give_out())
+    }
+
+    fn import(&self, export: Value) -> Answer<'_, ()> {
+        Box::pin(self.take_in(export))
+    }
+
+    fn exists(&self) -> Answer<'_, bool> {
+        Box::pin(async move { Ok(self.runner.store.load(&self.instance).await?.is_some()) })
+    }
+}

@@ -1,0 +1,171 @@
+//! Looks for long work and does it, as long as somebody waits for it.
+
+use super::{JobCall, Jobs};
+use crate::{clock::lock, options::HOLD, runner::Runner, store::TakenJob};
+use lockwork_core::workflow::{Failure, Result, Value, Values};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tokio::{sync::Semaphore, task::AbortHandle};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// How long nobody looks, if nobody rings.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// So often a node may die of it.
+const ATTEMPTS: u32 = 5;
+
+/// Does long work.
+#[derive(Clone, Debug)]
+pub(crate) struct JobWorker {
+    runner: Arc<Runner>,
+    jobs: Jobs,
+    room: Arc<Semaphore>,
+    hands: Arc<Mutex<HashMap<String, (TakenJob, AbortHandle)>>>,
+    tasks: TaskTracker,
+}
+
+impl JobWorker {
+    pub(crate) fn new(runner: Arc<Runner>, jobs: Jobs, most: usize, tasks: TaskTracker) -> Self {
+        Self {
+            runner,
+            jobs,
+            room: Arc::new(Semaphore::new(most)),
+            hands: Arc::default(),
+            tasks,
+        }
+    }
+
+    /// Does whatever there is, and waits for it. Says how much.
+    pub(crate) async fn pass(&self) -> Result<usize> {
+        let now = self.runner.clock.now();
+        let taken = self
+            .runner
+            .store
+            .take_jobs(now, now.after(HOLD), usize::MAX)
+            .await?;
+        let count = taken.len();
+        for job in taken {
+            self.clone().one(job).await?;
+        }
+        Ok(count)
+    }
+
+    /// Until `stop`; what is under way then is left to others.
+    pub(crate) async fn work(self, stop: CancellationToken) {
+        loop {
+            if let Err(error) = self.look().await {
+                tracing::warn!(%error, "the store cannot be asked for long work: trying again");
+            }
+            tokio::select! {
+                () = stop.cancelled() => break,
+                () = self.runner.signal.heard() => self.runner.signal.ring(),
+                () = tokio::time::sleep(LOOK) => {}
+            }
+            // Both workers hear one bell: whoever heard it passes it on, and goes on a little later.
+            tokio::task::yield_now().await;
+        }
+        self.leave().await;
+    }
+
+    async fn look(&self) -> Result<()> {
+        let free = self.room.available_permits();
+        if free == 0 || self.runner.bursts.is_closed() {
+            return Ok(());
+        }
+        let now = self.runner.clock.now();
+        for job in self
+            .runner
+            .store
+            .take_jobs(now, now.after(HOLD), free)
+            .await?
+        {
+            let Ok(permit) = Arc::clone(&self.room).acquire_owned().await else {
+                return Ok(());
+            };
+            let (worker, hold, kept) = (self.clone(), job.hold.clone(), job.clone());
+            let task = self.tasks.spawn(async move {
+                let _permit = permit;
+                if let Err(error) = worker.clone().one(job).await {
+                    tracing::warn!(%error, "the result of long work cannot be written down: it is done again");
+                }
+            });
+            lock(&self.hands).insert(hold, (kept, task.abort_handle()));
+        }
+        Ok(())
+    }
+
+    async fn one(self, taken: TakenJob) -> Result<()> {
+        let result = match taken.attempt > ATTEMPTS {
+            true => Err(Failure::new(
+                "job.lost",
+                "nodes died while they did this: it is not tried again",
+            )),
+            false => self.done(&taken).await,
+        };
+        let result = match result {
+            Ok(value) => ("result", value),
+            Err(failure) => ("failure", serde_json::to_value(failure).unwrap_or_default()),
+        };
+        let result = Values::from_iter([(result.0.to_owned(), result.1)]);
+        let now = self.runner.clock.now();
+        self.runner.store.finish_job(&taken, result, now).await?;
+        lock(&self.hands).remove(&taken.hold);
+        self.runner.signal.ring();
+        Ok(())
+    }
+
+    async fn done(&self, taken: &TakenJob) -> Result<Value, Failure> {
+        let call = JobCall {
+            instance: taken.instance.clone(),
+            with: taken.job.with.clone(),
+            key: taken.job.key.clone(),
+            attempt: taken.attempt,
+        };
+        // A task of its own, so that a panic is a failure and no more.
+        let working = tokio::spawn(self.jobs.begin(&taken.job.kind, call));
+        let _abort = AbortOnDrop(working.abort_handle());
+        working
+            .await
+            .unwrap_or_else(|panic| Err(Failure::new("job.panicked", panic.to_string())))
+    }
+
+    /// Tells the store that somebody is still at it, and stops what nobody waits for any more.
+    pub(crate) async fn renew(&self) -> Result<()> {
+        let jobs: Vec<_> = lock(&self.hands)
+            .values()
+            .map(|(job, _)| job.clone())
+            .collect();
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let until = self.runner.clock.now().after(HOLD);
+        for lost in self.runner.store.renew_jobs(&jobs, until).await? {
+            if let Some((_, task)) = lock(&self.hands).remove(&lost) {
+                task.abort();
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops, and lets others have it at once.
+    async fn leave(&self) {
+        let hands = std::mem::take(&mut *lock(&self.hands));
+        let (jobs, tasks): (Vec<_>, Vec<_>) = hands.into_values().unzip();
+        tasks.into_iter().for_each(|task| task.abort());
+        let now = self.runner.clock.now();
+        if let Err(error) = self.runner.store.renew_jobs(&jobs, now).await {
+            tracing::warn!(%error, "long work could not be given back: it comes back by itself");
+        }
+    }
+}
+
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

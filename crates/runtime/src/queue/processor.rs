@@ -1,0 +1,256 @@
+//! Does errands, one by one.
+
+use crate::{
+    client::LocalClient,
+    events::Event,
+    options::{HOLD, Options},
+    runner::Runner,
+    store::{Errand, ErrandKind, Held, Release, Sending},
+};
+use lockwork_core::workflow::{
+    BookmarkId, Create, Delivery, Error, ErrorKind, InstanceId, Ran, Result, Run, Status, Stimulus,
+    Target, Values,
+};
+use lockwork_flow::ended;
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+
+/// How long what failed is left alone, the first time.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Does errands.
+#[derive(Clone, Debug)]
+pub(crate) struct Processor {
+    pub(crate) runner: Arc<Runner>,
+    pub(crate) options: Arc<Options>,
+}
+
+/// What became of an errand.
+#[derive(Debug)]
+pub(crate) enum Did {
+    /// An instance was started.
+    Started(Ran),
+    /// An instance was resumed, or was not because it was too late.
+    Resumed(Ran),
+    /// Something else, or nothing: nobody needs to know.
+    Done,
+}
+
+impl Processor {
+    /// Does up to `limit` errands that are due. Says how many there were.
+    pub(crate) async fn pass(&self, limit: usize) -> Result<usize> {
+        let now = self.runner.clock.now();
+        let taken = self.runner.store.take(now, now.after(HOLD), limit).await?;
+        let count = taken.len();
+        let mut set = tokio::task::JoinSet::new();
+        for held in taken {
+            let processor = self.clone();
+            set.spawn(async move { processor.attempt(held).await });
+        }
+        while set.join_next().await.is_some() {}
+        Ok(count)
+    }
+
+    /// Does an errand; if that fails it is given back, or buried if it has failed too often.
+    pub(crate) async fn attempt(&self, held: Held) -> Result<Did> {
+        let did = self.errand(&held).await;
+        if let Err(error) = &did
+            && let Err(worse) = self.failed(&held, error).await
+        {
+            tracing::warn!(errand = held.errand.id, %worse, "an errand could not be given back: it comes back by itself");
+        }
+        did
+    }
+
+    async fn failed(&self, held: &Held, error: &Error) -> Result<()> {
+        let now = self.runner.clock.now();
+        // That somebody else is at it, or this node takes no work, says nothing about the errand.
+        let counts = !matches!(
+            error.kind(),
+            ErrorKind::Busy | ErrorKind::Fenced | ErrorKind::Stopping
+        );
+        if counts && held.attempt >= self.options.attempts && !error.is_transient() {
+            let text = error.to_string();
+            tracing::error!(
+                errand = held.errand.id,
+                error = text,
+                "an errand failed each time: it is a dead letter now"
+            );
+            self.runner.store.bury(held, &text, now).await?;
+            self.runner.events.tell(Event::Buried {
+                id: held.errand.id.clone(),
+                error: text,
+            });
+            return Ok(());
+        }
+        let pause = PAUSE.saturating_mul(1 << held.attempt.min(8));
+        let due = match error.kind() {
+            ErrorKind::Stopping => now,
+            _ => now.after(pause),
+        };
+        let error = Some(error.to_string());
+        self.runner
+            .store
+            .release(held, Release { due, counts, error })
+            .await
+    }
+
+    fn errand<'a>(
+        &'a self,
+        held: &'a Held,
+    ) -> Pin<Box<dyn Future<Output = Result<Did>> + Send + 'a>> {
+        Box::pin(async move {
+            match held.errand.kind.clone() {
+                ErrandKind::Send(stimulus) => self.forward(held, stimulus).await,
+                ErrandKind::Deliver {
+                    instance,
+                    bookmark,
+                    input,
+                    ..
+                } => self
+                    .deliver(held, &instance, bookmark, input)
+                    .await
+                    .map(Did::Resumed),
+                ErrandKind::Start {
+                    instance,
+                    create,
+                    run,
+                } => self.start(held, instance, create, run).await,
+                ErrandKind::Run { instance, run } => self.run(held, &instance, run).await,
+                ErrandKind::Cancel(instance) => self.cancel(held, &instance).await,
+            }
+        })
+    }
+
+    /// Tells everybody for whom a stimulus is, and does what follows.
+    async fn forward(&self, held: &Held, stimulus: Stimulus) -> Result<Did> {
+        let sending = self.sending(held.errand.id.clone(), stimulus, Some(held.clone()));
+        let sent = self.runner.store.send(sending).await?;
+        for errand in sent.errands {
+            // Each is an errand of its own now: that one fails does not concern the others.
+            let _ = self.attempt(errand).await;
+        }
+        Ok(Did::Done)
+    }
+
+    pub(crate) fn sending(
+        &self,
+        id: String,
+        stimulus: Stimulus,
+        consumes: Option<Held>,
+    ) -> Sending {
+        let now = self.runner.clock.now();
+        Sending {
+            expires: Some(now.after(self.options.stimulus_waits)),
+            hold: now.after(HOLD),
+            id,
+            stimulus,
+            now,
+            consumes,
+        }
+    }
+
+    /// Resumes a bookmark. If somebody else was quicker, the stimulus is kept for another one.
+    async fn deliver(
+        &self,
+        held: &Held,
+        instance: &InstanceId,
+        bookmark: BookmarkId,
+        input: Values,
+    ) -> Result<Ran> {
+        let run = Run::at(Target::Bookmark(bookmark)).input(input);
+        let ran = match self.runner.run(instance, run, Some(held.clone())).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.runner.store.done(held).await?;
+                return Err(error);
+            }
+            other => other?,
+        };
+        match ran.delivery {
+            Delivery::Done => {}
+            Delivery::Over => drop(self.runner.store.done(held).await?),
+            Delivery::Consumed => {
+                let now = self.runner.clock.now();
+                let expires = now.after(self.options.stimulus_waits);
+                self.runner.store.redirect(held, now, expires).await?;
+                self.runner.signal.ring();
+            }
+        }
+        Ok(ran)
+    }
+
+    async fn start(
+        &self,
+        held: &Held,
+        instance: InstanceId,
+        create: Create,
+        run: Run,
+    ) -> Result<Did> {
+        let client = LocalClient::new(instance.clone(), Arc::clone(&self.runner));
+        let created = client
+            .create_with(create, Some(run.clone()), Some(held.clone()))
+            .await;
+        match created {
+            Ok((created, mine)) if created.is_new => {
+                let ran = self.runner.run(&instance, run, mine.clone()).await;
+                if let (Err(error), Some(mine)) = (&ran, mine) {
+                    self.failed(&mine, error).await?;
+                }
+                ran.map(Did::Started)
+            }
+            Ok(_) => Ok(Did::Done),
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                self.not_started(instance, error).await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// It was started before, or another one like it runs.
+    async fn not_started(&self, instance: InstanceId, error: Error) -> Result<Did> {
+        let Some(record) = self.runner.store.load(&instance).await? else {
+            tracing::info!(%instance, %error, "an instance was not started");
+            self.runner.events.tell(Event::NotStarted { instance });
+            return Ok(Did::Done);
+        };
+        // Whoever waits for an instance that was over before is told now.
+        let over = record.state.sub_status.status() == Status::Finished;
+        if let Some(mut stimulus) = ended(&record.state).filter(|_| over) {
+            stimulus.key = None;
+            let errand = Errand {
+                id: format!("again/{instance}"),
+                kind: ErrandKind::Send(stimulus),
+                due: self.runner.clock.now(),
+            };
+            self.runner.store.add(vec![errand]).await?;
+        }
+        Ok(Did::Done)
+    }
+
+    async fn run(&self, held: &Held, instance: &InstanceId, run: Run) -> Result<Did> {
+        let ran = match self.runner.run(instance, run, Some(held.clone())).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.runner.store.done(held).await?;
+                return Err(error);
+            }
+            other => other?,
+        };
+        if ran.delivery != Delivery::Done {
+            self.runner.store.done(held).await?;
+        }
+        Ok(Did::Started(ran))
+    }
+
+    async fn cancel(&self, held: &Held, instance: &InstanceId) -> Result<Did> {
+        match self.runner.store.request_cancel(instance).await? {
+            Some(false) => {
+                self.runner.bursts.cancel(instance);
+                let ran = self.runner.cancel(instance, Some(held.clone())).await?;
+                if ran.delivery != Delivery::Done {
+                    self.runner.store.done(held).await?;
+                }
+            }
+            Some(true) | None => drop(self.runner.store.done(held).await?),
+        }
+        Ok(Did::Done)
+    }
+}

@@ -1,0 +1,235 @@
+//! A runtime on one node.
+
+use crate::{
+    client::LocalClient,
+    definitions::Definitions,
+    events::Event,
+    jobs::{JobWorker, Jobs},
+    options::{HOLD, Options},
+    queue::{BookmarkQueuePurger, DeadLetters, Processor, Worker},
+    refresher::DefinitionsRefresher,
+    reloader::DefinitionsReloader,
+    resumer::WorkflowResumer,
+    runner::Runner,
+    sender::StimulusSender,
+    store::Store,
+};
+use lockwork_core::workflow::{Client, InstanceId, Result, Runtime};
+use std::{sync::Arc, time::Duration};
+use tokio::sync::broadcast;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// How often stimuli that have waited too long are put aside.
+const PURGE: Duration = Duration::from_secs(10);
+
+/// Runs workflows on one node.
+///
+/// ```
+/// use lockwork_core::workflow::{Client, Create, CreateAndRun, DefinitionHandle, Runtime, SubStatus};
+/// use lockwork_flow::Definition;
+/// use lockwork_runtime::{MemoryStore, RuntimeBuilder};
+/// use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = RuntimeBuilder::new(Arc::new(MemoryStore::new())).build();
+/// let greeting = Definition::from_json(r#"{
+///   "lockwork": 1,
+///   "id": "greeting",
+///   "root": { "type": "Log", "id": "hello", "with": { "text": { "$text": "Hello {{ input.who }}" } } }
+/// }"#)?;
+/// let id = greeting.id.clone();
+/// runtime.definitions().publish(greeting).await?;
+///
+/// let mut create = Create::new(DefinitionHandle::published(id));
+/// create.input.insert("who".into(), "world".into());
+/// let ran = runtime.client(None).create_and_run(CreateAndRun::new(create)).await?;
+/// assert_eq!(ran.sub_status, SubStatus::Finished);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct LocalRuntime {
+    pub(crate) parts: Arc<Parts>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) runner: Arc<Runner>,
+    pub(crate) options: Arc<Options>,
+    pub(crate) jobs: Jobs,
+    pub(crate) refresher: Arc<dyn DefinitionsRefresher>,
+    pub(crate) reloader: Arc<dyn DefinitionsReloader>,
+    pub(crate) stop: CancellationToken,
+    pub(crate) tasks: TaskTracker,
+}
+
+/// How a node ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drained {
+    /// Every burst came to the end of a step, and is for others now.
+    Done,
+    /// Some did not in time. They are for others once their holds are over; what they commit until then counts.
+    TimedOut,
+}
+
+impl LocalRuntime {
+    pub(crate) fn processor(&self) -> Processor {
+        Processor {
+            runner: Arc::clone(&self.parts.runner),
+            options: Arc::clone(&self.parts.options),
+        }
+    }
+
+    pub(crate) fn job_worker(&self) -> JobWorker {
+        let parts = &self.parts;
+        JobWorker::new(
+            Arc::clone(&parts.runner),
+            parts.jobs.clone(),
+            parts.options.jobs,
+            parts.tasks.clone(),
+        )
+    }
+
+    /// Where definitions are published and found.
+    #[must_use]
+    pub fn definitions(&self) -> &Definitions {
+        &self.parts.runner.definitions
+    }
+
+    /// Tells instances that something happened.
+    #[must_use]
+    pub fn sender(&self) -> StimulusSender {
+        StimulusSender {
+            processor: self.processor(),
+        }
+    }
+
+    /// Resumes instances whose bookmark one knows.
+    #[must_use]
+    pub fn resumer(&self) -> WorkflowResumer {
+        WorkflowResumer {
+            runner: Arc::clone(&self.parts.runner),
+        }
+    }
+
+    /// What was not done.
+    #[must_use]
+    pub fn dead_letters(&self) -> DeadLetters {
+        DeadLetters {
+            processor: self.processor(),
+        }
+    }
+
+    /// Puts aside what has waited too long.
+    #[must_use]
+    pub fn purger(&self) -> BookmarkQueuePurger {
+        BookmarkQueuePurger {
+            processor: self.processor(),
+        }
+    }
+
+    /// Finds out again what starts instances.
+    #[must_use]
+    pub fn refresher(&self) -> &dyn DefinitionsRefresher {
+        &*self.parts.refresher
+    }
+
+    /// Publishes again what the program and its folders define.
+    #[must_use]
+    pub fn reloader(&self) -> &dyn DefinitionsReloader {
+        &*self.parts.reloader
+    }
+
+    /// Where everything is written down.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.parts.runner.store
+    }
+
+    /// What is written down from now on.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<Event> {
+        self.parts.runner.events.listen()
+    }
+
+    /// Publishes what the program and its folders define, and begins to look for work: errands, timers, schedules,
+    /// jobs. Whatever a node that died has left is among it.
+    ///
+    /// # Errors
+    /// Those of the definitions, and of the store.
+    pub async fn start(&self) -> Result<()> {
+        self.parts.reloader.reload().await?;
+        let (parts, stop) = (&self.parts, &self.parts.stop);
+        let worker = Worker::new(self.processor(), parts.tasks.clone());
+        parts.tasks.spawn(worker.work(stop.clone()));
+        let jobs = self.job_worker();
+        parts.tasks.spawn(jobs.clone().work(stop.clone()));
+        parts
+            .tasks
+            .spawn(keep(Arc::clone(&parts.runner), jobs, stop.clone()));
+        parts.tasks.spawn(purge(self.purger(), stop.clone()));
+        Ok(())
+    }
+
+    /// Takes no more work until [resumed](Self::resume). Bursts under way stop between two steps.
+    pub fn pause(&self) {
+        self.parts.runner.bursts.close();
+    }
+
+    /// Takes work again, unless it is about to end.
+    pub fn resume(&self) {
+        if !self.parts.stop.is_cancelled() {
+            self.parts.runner.bursts.open();
+            self.parts.runner.signal.ring();
+        }
+    }
+
+    /// Ends: no more work is taken, bursts under way stop between two steps, and others can go on with them at once.
+    /// Nothing is cancelled.
+    pub async fn drain(&self) -> Drained {
+        let parts = &self.parts;
+        parts.runner.bursts.close();
+        parts.stop.cancel();
+        parts.tasks.close();
+        let idle = async {
+            parts.runner.bursts.idle().await;
+            parts.tasks.wait().await;
+        };
+        match tokio::time::timeout(parts.options.drain, idle).await {
+            Ok(()) => Drained::Done,
+            Err(_) => Drained::TimedOut,
+        }
+    }
+}
+
+/// Tells the store now and then that this node is still at what it has in hand.
+async fn keep(runner: Arc<Runner>, jobs: JobWorker, stop: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(HOLD / 3) => {}
+        }
+        let kept = runner.hands.renew(&*runner.store, &*runner.clock).await;
+        if let Err(error) = kept.and(jobs.renew().await) {
+            tracing::warn!(%error, "the store could not be told what is under way: trying again");
+        }
+    }
+}
+
+async fn purge(purger: BookmarkQueuePurger, stop: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(PURGE) => {}
+        }
+        if let Err(error) = purger.purge().await {
+            tracing::warn!(%error, "old stimuli could not be put aside: trying again");
+        }
+    }
+}
+
+impl Runtime for LocalRuntime {
+    fn client(&self, id: Option<InstanceId>) -> Arc<dyn Client> {
+        let id = id.unwrap_or_else(|| InstanceId::drawn(rand::random()));
+        Arc::new(LocalClient::new(id, Arc::clone(&self.parts.runner)))
+    }
+}

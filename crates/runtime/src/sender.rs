@@ -1,0 +1,78 @@
+//! Tells instances that something happened.
+
+use crate::{
+    ids,
+    queue::{Did, Processor},
+};
+use lockwork_core::workflow::{Ran, Result, Stimulus, Value};
+use lockwork_flow::delivered;
+
+/// Tells instances that something happened.
+///
+/// First it starts those it triggers, then it resumes those who wait for it; if nobody does, it waits for them. All of
+/// that is written down before anything is executed, so nothing of it is lost if this node ends.
+#[derive(Clone, Debug)]
+pub struct StimulusSender {
+    pub(crate) processor: Processor,
+}
+
+/// What a stimulus has done.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Reached {
+    /// Instances that it started, as far as they got.
+    pub started: Vec<Ran>,
+    /// Instances that it resumed, as far as they got.
+    pub resumed: Vec<Ran>,
+    /// How many of those it is for could not be reached now, and will be.
+    pub later: usize,
+    /// Whether nobody waited for it, so that it waits.
+    pub queued: bool,
+    /// Whether one with the same key came before, so that this one counts for nothing.
+    pub duplicate: bool,
+}
+
+impl StimulusSender {
+    /// Tells whoever `stimulus` is for, and waits until they have done what they do.
+    ///
+    /// # Errors
+    /// Those of the store. What then becomes of the instances is no error: it is done later.
+    pub async fn send(&self, stimulus: Stimulus) -> Result<Reached> {
+        self.processor.runner.bursts.check_open()?;
+        let sending = self.processor.sending(ids::random(), stimulus, None);
+        let sent = self.processor.runner.store.send(sending).await?;
+        let mut reached = Reached {
+            queued: sent.queued,
+            duplicate: sent.duplicate,
+            ..Reached::default()
+        };
+        for held in sent.errands {
+            match self.processor.attempt(held).await {
+                Ok(Did::Started(ran)) => reached.started.push(ran),
+                Ok(Did::Resumed(ran)) => reached.resumed.push(ran),
+                Ok(Did::Done) => {}
+                Err(_) => reached.later += 1,
+            }
+        }
+        Ok(reached)
+    }
+
+    /// Tells whoever waits for the event called `name`.
+    ///
+    /// # Errors
+    /// [`Invalid`](lockwork_core::workflow::ErrorKind::Invalid) if the name is too long, and those of
+    /// [`send`](Self::send).
+    pub async fn event(&self, name: &str, payload: Value) -> Result<Reached> {
+        let stimulus = Stimulus::new(lockwork_flow::EVENT, &serde_json::json!({ "name": name }))?;
+        self.send(stimulus.input(delivered(Some(payload)))).await
+    }
+
+    /// A task is done, with this result.
+    ///
+    /// # Errors
+    /// Those of [`send`](Self::send).
+    pub async fn task_done(&self, task: &str, result: Value) -> Result<Reached> {
+        let stimulus = Stimulus::new(lockwork_flow::TASK, &serde_json::json!({ "task": task }))?;
+        self.send(stimulus.input(delivered(Some(result)))).await
+    }
+}

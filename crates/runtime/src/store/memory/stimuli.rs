@@ -1,0 +1,337 @@
+//! Stimuli that wait, timers and dead letters, in memory.
+
+use super::{Inner, MemoryStore};
+use crate::store::records::is_for;
+use crate::store::{
+    DeadLetter, Errand, ErrandKind, Held, Letter, Reason, Sending, Sent, StimulusStore,
+    WaitingStimulus,
+};
+use lockwork_core::workflow::{
+    Answer, Bookmark, BookmarkId, Create, DefinitionHandle, InstanceId, Result, Run, Status,
+    Stimulus, StimulusHash, Target, Time, Values,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+#[derive(Debug, Default)]
+pub(super) struct Stimuli {
+    waiting: BTreeMap<u64, WaitingStimulus>,
+    by_hash: HashMap<StimulusHash, BTreeSet<u64>>,
+    /// Keys of stimuli that came, and when.
+    keys: HashMap<String, Time>,
+    pub(super) timers: BTreeSet<(Time, BookmarkId, InstanceId)>,
+    dead: BTreeMap<String, DeadLetter>,
+}
+
+impl Stimuli {
+    pub(super) fn next_timer(&self) -> Option<Time> {
+        self.timers.first().map(|(due, ..)| *due)
+    }
+
+    pub(super) fn bury(&mut self, letter: DeadLetter) {
+        self.dead.entry(letter.id.clone()).or_insert(letter);
+    }
+
+    /// The oldest stimulus that waits for this bookmark.
+    pub(super) fn oldest_for(
+        &self,
+        instance: &InstanceId,
+        correlation: Option<&str>,
+        bookmark: &Bookmark,
+    ) -> Option<u64> {
+        let mut same = self.by_hash.get(&bookmark.hash)?.iter().copied();
+        same.find(|at| {
+            let waiting = self.waiting.get(at);
+            waiting.is_some_and(|one| is_for(&one.stimulus.to, instance, correlation, bookmark))
+        })
+    }
+
+    pub(super) fn remove(&mut self, at: u64) -> Option<WaitingStimulus> {
+        let waiting = self.waiting.remove(&at)?;
+        let hash = waiting.stimulus.hash;
+        if let Some(same) = self.by_hash.get_mut(&hash) {
+            same.remove(&at);
+            if same.is_empty() {
+                self.by_hash.remove(&hash);
+            }
+        }
+        Some(waiting)
+    }
+
+    fn keep(&mut self, at: u64, waiting: WaitingStimulus) {
+        self.by_hash
+            .entry(waiting.stimulus.hash)
+            .or_default()
+            .insert(at);
+        self.waiting.insert(at, waiting);
+    }
+
+    /// Those for an instance that is gone.
+    pub(super) fn forget(&mut self, instance: &InstanceId) {
+        let of = self.waiting.iter();
+        let of = of.filter(|(_, one)| one.stimulus.to.instance.as_ref() == Some(instance));
+        let of: Vec<_> = of.map(|(at, _)| *at).collect();
+        of.into_iter().for_each(|at| drop(self.remove(at)));
+    }
+}
+
+/// Resumes a bookmark by a stimulus.
+pub(super) fn delivery(
+    id: String,
+    instance: &InstanceId,
+    bookmark: &Bookmark,
+    stimulus: Stimulus,
+    now: Time,
+) -> Errand {
+    let kind = ErrandKind::Deliver {
+        instance: instance.clone(),
+        bookmark: bookmark.id.clone(),
+        input: stimulus.input.clone(),
+        stimulus: Some(stimulus),
+    };
+    Errand { id, kind, due: now }
+}
+
+impl Inner {
+    fn send(&mut self, sending: Sending) -> Result<Sent> {
+        self.check_held(sending.consumes.as_ref())?;
+        let sent = self.tell(&sending);
+        if let Some(held) = &sending.consumes {
+            self.remove_errand(&held.errand.id, sending.now);
+        }
+        Ok(sent)
+    }
+
+    fn tell(&mut self, sending: &Sending) -> Sent {
+        let Sending { stimulus, now, .. } = sending;
+        if let Some(key) = &stimulus.key
+            && self.stimuli.keys.insert(key.clone(), *now).is_some()
+        {
+            return Sent {
+                duplicate: true,
+                ..Sent::default()
+            };
+        }
+        let starts = self.starts(sending);
+        let errands: Vec<_> = starts.into_iter().chain(self.deliveries(sending)).collect();
+        let queued = errands.is_empty() && !self.is_over(stimulus);
+        if queued {
+            let (at, expires) = (self.count(), sending.expires);
+            self.stimuli.keep(
+                at,
+                WaitingStimulus {
+                    id: sending.id.clone(),
+                    stimulus: stimulus.clone(),
+                    created: *now,
+                    expires: expires.filter(|_| !stimulus.to.is_certain()),
+                },
+            );
+        }
+        let held = errands
+            .into_iter()
+            .filter_map(|errand| self.add_held(errand, sending.hold));
+        Sent {
+            errands: held.collect(),
+            queued,
+            duplicate: false,
+        }
+    }
+
+    /// Whoever it is for will never wait again.
+    fn is_over(&self, stimulus: &Stimulus) -> bool {
+        let row = stimulus
+            .to
+            .instance
+            .as_ref()
+            .and_then(|id| self.instances.rows.get(id));
+        row.is_some_and(|row| row.state.sub_status.status() == Status::Finished)
+    }
+
+    fn starts(&self, sending: &Sending) -> Vec<Errand> {
+        let stimulus = &sending.stimulus;
+        if stimulus.to.is_certain() {
+            return Vec::new();
+        }
+        let triggers = self.definitions.by_hash(&stimulus.hash);
+        let starts = triggers.enumerate().filter_map(|(at, (version, trigger))| {
+            let instance = InstanceId::new(&format!("{}-{at}", sending.id)).ok()?;
+            let mut create = Create::new(DefinitionHandle::Version(version.clone()));
+            create.correlation.clone_from(&stimulus.to.correlation);
+            let target = Target::Trigger(trigger.node.clone());
+            Some(Errand {
+                id: format!("{}/start/{at}", sending.id),
+                kind: ErrandKind::Start {
+                    instance,
+                    create,
+                    run: Run::at(target).input(stimulus.input.clone()),
+                },
+                due: sending.now,
+            })
+        });
+        starts.collect()
+    }
+
+    /// Errands for all bookmarks that it fits and that nobody else has promised to resume.
+    fn deliveries(&self, sending: &Sending) -> Vec<Errand> {
+        let stimulus = &sending.stimulus;
+        let same = self
+            .instances
+            .by_hash
+            .get(&stimulus.hash)
+            .into_iter()
+            .flatten();
+        let fit = same.filter_map(|(id, instance)| {
+            let (bookmark, correlation) = self.bookmark(id, instance)?;
+            let free = !bookmark.burns || !self.errands.is_promised(id);
+            (free && is_for(&stimulus.to, instance, correlation, bookmark))
+                .then_some((instance, bookmark))
+        });
+        let errands = fit.map(|(instance, bookmark)| {
+            let id = format!("{}/{}", sending.id, bookmark.id);
+            delivery(id, instance, bookmark, stimulus.clone(), sending.now)
+        });
+        errands.collect()
+    }
+
+    fn redirect(&mut self, held: &Held, now: Time, expires: Time) -> Result<()> {
+        self.check_held(Some(held))?;
+        let Some(errand) = self.remove_errand(&held.errand.id, now) else {
+            return Ok(());
+        };
+        let ErrandKind::Deliver {
+            instance,
+            stimulus: Some(mut stimulus),
+            ..
+        } = errand.kind
+        else {
+            return Ok(());
+        };
+        stimulus.to.instance = Some(instance);
+        stimulus.key = None;
+        self.tell(&Sending {
+            id: format!("{}+", errand.id),
+            stimulus,
+            now,
+            expires: Some(expires),
+            consumes: None,
+            hold: now,
+        });
+        Ok(())
+    }
+
+    fn fire_timers(&mut self, now: Time, limit: usize) -> usize {
+        let due = self
+            .stimuli
+            .timers
+            .iter()
+            .take_while(|(due, ..)| *due <= now);
+        let due: Vec<_> = due.take(limit).cloned().collect();
+        for timer in &due {
+            self.stimuli.timers.remove(timer);
+            let (at, bookmark, instance) = timer;
+            if self.errands.is_promised(bookmark) {
+                continue;
+            }
+            self.add_errand(Errand {
+                id: format!("timer/{bookmark}"),
+                kind: ErrandKind::Deliver {
+                    instance: instance.clone(),
+                    bookmark: bookmark.clone(),
+                    input: Values::new(),
+                    stimulus: None,
+                },
+                due: *at,
+            });
+        }
+        due.len()
+    }
+
+    fn purge(&mut self, now: Time, forget: Time) -> usize {
+        let expired = self.stimuli.waiting.iter();
+        let expired = expired.filter(|(_, one)| one.expires.is_some_and(|expires| expires <= now));
+        let expired: Vec<_> = expired.map(|(at, _)| *at).collect();
+        for at in &expired {
+            if let Some(waiting) = self.stimuli.remove(*at) {
+                self.stimuli.bury(DeadLetter {
+                    id: waiting.id.clone(),
+                    letter: Letter::Stimulus(waiting),
+                    reason: Reason::Expired,
+                    at: now,
+                    replayed: None,
+                });
+            }
+        }
+        self.stimuli.dead.retain(|_, letter| letter.at >= forget);
+        self.stimuli.keys.retain(|_, came| *came >= forget);
+        expired.len()
+    }
+
+    fn replay(&mut self, id: &str, again: &str, now: Time, expires: Time) -> bool {
+        let letter = self
+            .stimuli
+            .dead
+            .get_mut(id)
+            .filter(|letter| letter.replayed.is_none());
+        let Some(letter) = letter else {
+            return false;
+        };
+        letter.replayed = Some(now);
+        match letter.letter.clone() {
+            Letter::Errand(errand) => {
+                self.add_errand(Errand {
+                    id: again.to_owned(),
+                    due: now,
+                    ..errand
+                });
+            }
+            Letter::Stimulus(waiting) => {
+                let mut stimulus = waiting.stimulus;
+                stimulus.key = None;
+                self.tell(&Sending {
+                    id: again.to_owned(),
+                    stimulus,
+                    now,
+                    expires: Some(expires),
+                    consumes: None,
+                    hold: now,
+                });
+            }
+        }
+        true
+    }
+}
+
+impl StimulusStore for MemoryStore {
+    fn send(&self, sending: Sending) -> Answer<'_, Sent> {
+        self.answer(|inner| inner.send(sending))
+    }
+
+    fn redirect<'a>(&'a self, held: &'a Held, now: Time, expires: Time) -> Answer<'a, ()> {
+        self.answer(|inner| inner.redirect(held, now, expires))
+    }
+
+    fn fire(&self, now: Time, limit: usize) -> Answer<'_, usize> {
+        self.answer(|inner| Ok(inner.fire_timers(now, limit) + inner.fire_schedules(now, limit)))
+    }
+
+    fn waiting(&self) -> Answer<'_, Vec<WaitingStimulus>> {
+        self.answer(|inner| Ok(inner.stimuli.waiting.values().cloned().collect()))
+    }
+
+    fn purge(&self, now: Time, forget: Time) -> Answer<'_, usize> {
+        self.answer(|inner| Ok(inner.purge(now, forget)))
+    }
+
+    fn dead_letters(&self) -> Answer<'_, Vec<DeadLetter>> {
+        self.answer(|inner| Ok(inner.stimuli.dead.values().cloned().collect()))
+    }
+
+    fn replay<'a>(
+        &'a self,
+        id: &'a str,
+        again: &'a str,
+        now: Time,
+        expires: Time,
+    ) -> Answer<'a, bool> {
+        self.answer(|inner| Ok(inner.replay(id, again, now, expires)))
+    }
+}
