@@ -5,6 +5,7 @@
 
 mod activities;
 mod activity;
+pub mod build;
 mod burst;
 mod cron;
 mod definition;
