@@ -52,7 +52,7 @@ impl Draft {
     /// let ask = http("ask", text("https://example.com/{{ input.id }}")).with("method", "POST").with("timeout", "5s");
     /// ```
     pub fn with(mut self, name: impl Into<String>, input: impl Into<Input>) -> Self {
-        self.with.insert(name.into(), input.into().as_written());
+        self.with.insert(name.into(), input.into().written());
         self
     }
 

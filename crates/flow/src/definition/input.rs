@@ -31,7 +31,7 @@ impl Input {
     }
 
     /// As it is once it was written as JSON and read again: a value that looks like an expression is one.
-    pub(crate) fn as_written(self) -> Self {
+    pub(crate) fn written(self) -> Self {
         match self {
             Self::Value(value) => read(value),
             other => other,
