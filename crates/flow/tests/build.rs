@@ -1,5 +1,7 @@
 //! Whether definitions that are written in Rust are those that their JSON gives, with the same mistakes refused.
 
+#![allow(clippy::unwrap_used)]
+
 use lockwork_core::workflow::{IncidentStrategy, VersionId};
 use lockwork_flow::{
     Activation, Activity, Commit, Cx, Definition, Descriptor, Doing, Given, Graph, Input,
@@ -116,17 +118,31 @@ fn a_name_that_is_declared_twice_is_refused_as_in_json() {
     );
 }
 
+/// So many activities, each inside of the one before.
+fn nested(depth: usize) -> (Draft, Value) {
+    let inmost = (
+        log("a", "b"),
+        json!({ "type": "Log", "id": "a", "with": { "text": "b" } }),
+    );
+    (1..depth).fold(inmost, |(draft, json), _| {
+        let json = json!({ "type": "Sequence", "id": "a", "do": [json] });
+        (sequence("a", [draft]), json)
+    })
+}
+
 #[test]
 fn activities_that_are_nested_too_deep_are_refused_as_in_json() {
-    let (mut built, mut json) = (finish("a"), json!({ "type": "Finish", "id": "a" }));
-    for _ in 0..64 {
-        built = sequence("a", [built]);
-        json = json!({ "type": "Sequence", "id": "a", "do": [json] });
-    }
+    let (built, json) = nested(49);
     let error = refused(workflow("deep").root(built));
     let json = Definition::from_value(json!({ "lockwork": 1, "id": "deep", "root": json }));
     assert_eq!(error, json.unwrap_err().to_string());
-    says(&error, &["more than 64 deep", "definition=deep"]);
+    says(&error, &["more than 48 deep", "definition=deep"]);
+}
+
+#[test]
+fn the_deepest_workflow_can_be_written_and_read_again() {
+    let built = workflow("deep").root(nested(48).0).build().unwrap();
+    assert_eq!(Definition::from_json(&built.to_json()).unwrap(), built);
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use super::{Contents, Definition, Head, Node, Retry};
 use lockwork_core::workflow::{ActivityId, Error, ErrorKind, Result};
 
-/// Activities inside of activities: more is a mistake, or meant to exhaust the stack.
-const MAX_DEPTH: usize = 64;
+/// Activities inside of activities: more is a mistake, or meant to exhaust the stack. Each is two levels of JSON, of
+/// which `serde_json` reads 128, so that there are some left for values.
+const MAX_DEPTH: usize = 48;
 /// Activities in one definition.
 const MAX_NODES: usize = 10_000;
 
@@ -55,7 +56,7 @@ impl Reading {
     fn node(&mut self, mut unread: impl Unread, path: &mut Path) -> Result<Node> {
         self.nodes += 1;
         if path.len() >= MAX_DEPTH {
-            return Err(at(path, wrong("activities are nested more than 64 deep")));
+            return Err(at(path, wrong("activities are nested more than 48 deep")));
         }
         if self.nodes > MAX_NODES {
             return Err(wrong("a definition has at most 10000 activities: split it"));

@@ -16,13 +16,17 @@ pub(crate) fn check(path: &str, text: &str) {
         return;
     }
     let there = fs::read_to_string(file).expect(path);
-    let differs = there.lines().zip(text.lines()).position(|(a, b)| a != b);
     assert!(
         there == text,
         "{path} is not what the program says, from line {} on. Write it anew: LOCKWORK_RENEW=1 cargo test \
          -p lockwork-flow --test documents",
-        differs.map_or_else(|| there.lines().count().min(text.lines().count()), |at| at) + 1
+        same_lines(&there, text) + 1
     );
+}
+
+fn same_lines(a: &str, b: &str) -> usize {
+    let lines = a.lines().zip(b.lines());
+    lines.take_while(|(a, b)| a == b).count()
 }
 
 /// Where the file is, unless this is a package without a repository around it.

@@ -6,6 +6,8 @@
 //! LOCKWORK_RENEW=1 cargo test -p lockwork-flow --test documents
 //! ```
 
+#![allow(clippy::unwrap_used)]
+
 mod drafts;
 mod every;
 mod examples;
