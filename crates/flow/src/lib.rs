@@ -5,6 +5,7 @@
 
 mod activities;
 mod activity;
+pub mod build;
 mod burst;
 mod cron;
 mod definition;
@@ -15,6 +16,7 @@ mod journal;
 mod moment;
 mod outside;
 mod registry;
+mod schema;
 mod signal;
 mod state;
 
@@ -37,5 +39,6 @@ pub use journal::{Entry, Happened};
 pub use lockwork_core::workflow::{Error, ErrorKind, Result};
 pub use outside::{Outside, Told};
 pub use registry::Registry;
+pub use schema::schema;
 pub use signal::{Answer, Signal};
 pub use state::{Context, Number, STATE_FORMAT, State, Triggered, Work};

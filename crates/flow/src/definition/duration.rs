@@ -1,5 +1,6 @@
 //! Lengths of time as people write them: `90s`, `1h30m`, `250ms`, `2d`.
 
+use lockwork_core::workflow::Value;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -31,6 +32,12 @@ impl From<Duration> for Length {
     fn from(time: Duration) -> Self {
         let millis = time.as_millis().try_into().unwrap_or(u64::MAX);
         Self(Duration::from_millis(millis))
+    }
+}
+
+impl From<Length> for Value {
+    fn from(length: Length) -> Self {
+        length.to_string().into()
     }
 }
 

@@ -29,6 +29,14 @@ impl Input {
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
+
+    /// As it is once it was written as JSON and read again: a value that looks like an expression is one.
+    pub(crate) fn written(self) -> Self {
+        match self {
+            Self::Value(value) => read(value),
+            other => other,
+        }
+    }
 }
 
 impl<T: Into<Value>> From<T> for Input {

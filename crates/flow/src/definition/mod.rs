@@ -2,8 +2,9 @@
 
 mod duration;
 mod input;
+mod json;
 mod node;
-mod read;
+pub(crate) mod read;
 
 pub use duration::{Length, NotALength};
 pub use input::Input;
@@ -65,19 +66,19 @@ pub struct Definition {
 /// Everything but the activities.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Head {
-    lockwork: u32,
-    id: DefinitionId,
-    name: Option<String>,
-    description: Option<String>,
+pub(crate) struct Head {
+    pub(crate) lockwork: u32,
+    pub(crate) id: DefinitionId,
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
     #[serde(default)]
-    inputs: Vec<Parameter>,
+    pub(crate) inputs: Vec<Parameter>,
     #[serde(default)]
-    outputs: Vec<Parameter>,
+    pub(crate) outputs: Vec<Parameter>,
     #[serde(default)]
-    variables: Vec<Variable>,
+    pub(crate) variables: Vec<Variable>,
     #[serde(default)]
-    options: Options,
+    pub(crate) options: Options,
 }
 
 impl Definition {
@@ -115,7 +116,7 @@ impl Definition {
     /// # Errors
     /// Those of [`from_json`](Self::from_json).
     pub fn from_value(json: Value) -> Result<Self> {
-        read::definition(json)
+        json::definition(json)
     }
 
     /// As JSON, with a line for each field.
@@ -192,6 +193,33 @@ impl Parameter {
             required: false,
             secret: false,
         }
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// An instance cannot be created without.
+    #[must_use]
+    pub fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// Nobody may see it.
+    #[must_use]
+    pub fn secret(mut self) -> Self {
+        self.secret = true;
+        self
+    }
+}
+
+impl From<&str> for Parameter {
+    fn from(name: &str) -> Self {
+        Self::new(name)
     }
 }
 

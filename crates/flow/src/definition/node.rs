@@ -97,6 +97,40 @@ pub struct Retry {
     pub on: Vec<String>,
 }
 
+impl Retry {
+    /// So often, each time after the same wait, whatever the failure.
+    pub fn new(times: u32, after: impl Into<Length>) -> Self {
+        Self {
+            times,
+            after: after.into(),
+            factor: one(),
+            at_most: None,
+            on: Vec::new(),
+        }
+    }
+
+    /// How many times as long to wait before each following one.
+    #[must_use]
+    pub fn factor(mut self, factor: f64) -> Self {
+        self.factor = factor;
+        self
+    }
+
+    /// The longest wait.
+    #[must_use]
+    pub fn at_most(mut self, at_most: impl Into<Length>) -> Self {
+        self.at_most = Some(at_most.into());
+        self
+    }
+
+    /// A failure with this code is worth it.
+    #[must_use]
+    pub fn on(mut self, code: impl Into<String>) -> Self {
+        self.on.push(code.into());
+        self
+    }
+}
+
 const fn one() -> f64 {
     1.0
 }

@@ -1,41 +1,47 @@
-//! Reading definitions from JSON, so that whoever made a mistake is told where.
+//! Reading definitions, from JSON or from drafts in Rust, so that whoever made a mistake is told where.
 
-use super::{Contents, Definition, Input, Node, Retry, input};
-use lockwork_core::workflow::{ActivityId, Error, ErrorKind, Result, Value, Values};
-use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
+use super::{Contents, Definition, Head, Node, Retry};
+use lockwork_core::workflow::{ActivityId, Error, ErrorKind, Result};
 
-/// Activities inside of activities: more is a mistake, or meant to exhaust the stack.
-const MAX_DEPTH: usize = 64;
+/// Activities inside of activities: more is a mistake, or meant to exhaust the stack. Each is two levels of JSON, of
+/// which `serde_json` reads 128, so that there are some left for values.
+const MAX_DEPTH: usize = 48;
 /// Activities in one definition.
 const MAX_NODES: usize = 10_000;
 
-pub(super) fn definition(json: Value) -> Result<Definition> {
-    let mut fields = object(json, "a definition is a JSON object")?;
-    let root = fields.remove("root");
-    let id = fields
-        .get("id")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned();
-    let place = |error: Error| match id.as_str() {
+/// An activity that nobody has checked yet: an object of JSON, or a draft in Rust.
+pub(crate) trait Unread: Sized {
+    /// What its author calls it.
+    fn id(&mut self) -> Result<ActivityId>;
+
+    /// All but what it contains, and that.
+    fn open(self, id: ActivityId) -> Result<(Node, Inside<Self>)>;
+}
+
+/// What such an activity contains.
+#[derive(Clone, Debug)]
+pub(crate) enum Inside<T> {
+    Nothing,
+    List(Vec<T>),
+    Ports(Vec<(String, T)>),
+}
+
+/// The definition that is called `id`, if that can be read.
+pub(crate) fn definition<T: Unread>(
+    id: &str,
+    root: Option<T>,
+    head: impl FnOnce() -> Result<Head>,
+) -> Result<Definition> {
+    let read = || {
+        let missing = || wrong("a definition has a `root`: the activity it begins with");
+        let root = root.ok_or_else(missing)?;
+        let root = Reading { nodes: 0 }.node(root, &mut Vec::new())?;
+        Definition::of(head()?, root)
+    };
+    read().map_err(|error| match id {
         "" => error,
         id => error.with("definition", id),
-    };
-    let mut reading = Reading { nodes: 0 };
-    let root = match root {
-        Some(root) => reading.node(root, &mut Vec::new()).map_err(place)?,
-        None => {
-            return Err(place(wrong(
-                "a definition has a `root`: the activity it begins with",
-            )));
-        }
-    };
-    let head = serde_json::from_value(Value::Object(fields)).map_err(|error| {
-        let message = format!("the definition is not as it should be: {error}");
-        place(Error::new(ErrorKind::Invalid, message))
-    })?;
-    Definition::of(head, root).map_err(place)
+    })
 }
 
 /// What was read so far.
@@ -47,102 +53,52 @@ struct Reading {
 type Path = Vec<String>;
 
 impl Reading {
-    fn node(&mut self, json: Value, path: &mut Path) -> Result<Node> {
+    fn node(&mut self, mut unread: impl Unread, path: &mut Path) -> Result<Node> {
         self.nodes += 1;
         if path.len() >= MAX_DEPTH {
-            return Err(at(path, wrong("activities are nested more than 64 deep")));
+            return Err(at(path, wrong("activities are nested more than 48 deep")));
         }
         if self.nodes > MAX_NODES {
             return Err(wrong("a definition has at most 10000 activities: split it"));
         }
-        let mut fields = object(json, "an activity is a JSON object").map_err(|e| at(path, e))?;
-        let id: ActivityId = required(&mut fields, "id").map_err(|e| at(path, e))?;
+        let id = unread.id().map_err(|error| at(path, error))?;
         path.push(id.to_string());
-        let node = self.inside(id, fields, path)?;
+        let (mut node, inside) = unread.open(id).map_err(|error| at(path, error))?;
+        retry(node.retry.as_ref()).map_err(|error| at(path, error))?;
+        node.contents = self.contents(inside, path)?;
         path.pop();
         Ok(node)
     }
 
-    fn inside(&mut self, id: ActivityId, mut fields: Values, path: &mut Path) -> Result<Node> {
-        let here = |error| at(path, error);
-        let mut node = Node::new(required::<String>(&mut fields, "type").map_err(here)?, id);
-        node.starts = optional(&mut fields, "starts")
-            .map_err(here)?
-            .unwrap_or_default();
-        node.into = optional(&mut fields, "into").map_err(here)?;
-        node.retry = optional::<Retry>(&mut fields, "retry").map_err(here)?;
-        node.with = inputs(&mut fields).map_err(here)?;
-        let contents = fields.remove("do");
-        if let Some(unknown) = fields.keys().next() {
-            let message = "an activity has `type`, `id`, `starts`, `with`, `do`, `into` and `retry`, \
-                           and what it is given stands in `with`";
-            return Err(at(path, wrong(message).with("field", unknown)));
-        }
-        node.contents = self.contents(contents, path)?;
-        Ok(node)
-    }
-
-    fn contents(&mut self, json: Option<Value>, path: &mut Path) -> Result<Contents> {
-        Ok(match json {
-            None => Contents::Nothing,
-            Some(Value::Array(list)) => {
-                let nodes = list.into_iter().map(|json| self.node(json, path));
+    fn contents(&mut self, inside: Inside<impl Unread>, path: &mut Path) -> Result<Contents> {
+        Ok(match inside {
+            Inside::Nothing => Contents::Nothing,
+            Inside::List(list) => {
+                let nodes = list.into_iter().map(|unread| self.node(unread, path));
                 Contents::List(nodes.collect::<Result<_>>()?)
             }
-            Some(Value::Object(ports)) => {
-                let mut nodes = BTreeMap::new();
-                for (port, json) in ports {
-                    nodes.insert(port, self.node(json, path)?);
-                }
-                Contents::Ports(nodes)
-            }
-            Some(_) => {
-                let message =
-                    "what an activity contains is a list of activities, or an object of them";
-                return Err(at(path, wrong(message).with("field", "do")));
+            Inside::Ports(ports) => {
+                let nodes = ports
+                    .into_iter()
+                    .map(|(port, unread)| Ok((port, self.node(unread, path)?)));
+                Contents::Ports(nodes.collect::<Result<_>>()?)
             }
         })
     }
 }
 
-fn inputs(fields: &mut Values) -> Result<BTreeMap<String, Input>> {
-    let Some(with) = fields.remove("with") else {
-        return Ok(BTreeMap::new());
-    };
-    let with = object(with, "what an activity is given is a JSON object")
-        .map_err(|error| error.with("field", "with"))?;
-    Ok(with
-        .into_iter()
-        .map(|(name, value)| (name, input::read(value)))
-        .collect())
-}
-
-fn object(json: Value, otherwise: &'static str) -> Result<Values> {
-    match json {
-        Value::Object(fields) => Ok(fields),
-        _ => Err(wrong(otherwise)),
+/// JSON has no word for what is no number, so a draft that has one could not be written.
+fn retry(retry: Option<&Retry>) -> Result<()> {
+    match retry {
+        Some(retry) if !retry.factor.is_finite() || retry.factor < 0.0 => {
+            let message = "each wait is some number of times as long as the one before: write one that is not negative";
+            Err(wrong(message).with("field", "retry.factor"))
+        }
+        _ => Ok(()),
     }
 }
 
-fn required<T: DeserializeOwned>(fields: &mut Values, field: &'static str) -> Result<T> {
-    let missing = || wrong("an activity has an `id` and a `type`").with("field", field);
-    optional(fields, field)?.ok_or_else(missing)
-}
-
-fn optional<T: DeserializeOwned>(fields: &mut Values, field: &'static str) -> Result<Option<T>> {
-    let Some(value) = fields.remove(field) else {
-        return Ok(None);
-    };
-    serde_json::from_value(value).map(Some).map_err(|error| {
-        Error::new(
-            ErrorKind::Invalid,
-            format!("this field is not as it should be: {error}"),
-        )
-        .with("field", field)
-    })
-}
-
-fn wrong(message: &'static str) -> Error {
+pub(crate) fn wrong(message: &'static str) -> Error {
     Error::new(ErrorKind::Invalid, message)
 }
 
