@@ -31,9 +31,9 @@ pub trait Activity: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Names that those inside of it know besides.
-    fn names(&self, node: &Node) -> Vec<String> {
-        let _ = node;
+    /// Names that are known besides, at this place in it.
+    fn names(&self, node: &Node, place: Place<'_>) -> Vec<String> {
+        let _ = (node, place);
         Vec::new()
     }
 
@@ -126,6 +126,15 @@ pub struct Child {
     pub tag: Value,
     /// How it ended.
     pub outcome: String,
+}
+
+/// A place in an activity at which expressions can stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// In what it is given under this name.
+    Given(&'a str),
+    /// Inside of what it contains, by the name of the port if there are ports.
+    Inside(Option<&'a str>),
 }
 
 /// What starts instances.

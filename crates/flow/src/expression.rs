@@ -7,6 +7,9 @@ use std::{collections::BTreeSet, fmt, sync::LazyLock};
 /// The longest expression or text, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
 
+/// The longest expression in a text that may have `}}` in it, so that nobody reads a long one again and again.
+const MAX_BYTES_INSIDE: usize = 1024;
+
 /// What one evaluation may cost, in instructions of the engine. A loop over ten thousand items is well within.
 const FUEL: u64 = 200_000;
 
@@ -73,12 +76,9 @@ impl Ready {
         }
         let (mut parts, mut rest) = (Vec::new(), source);
         while let Some((plain, after)) = rest.split_once("{{") {
-            let Some((inside, after)) = after.split_once("}}") else {
-                let message = "an expression in a text begins with {{ and ends with }}";
-                return Err(Problem(message.to_owned()));
-            };
+            let (inside, after) = inside(after)?;
             parts.push(Part::Plain(plain.to_owned()));
-            parts.push(expression(inside)?);
+            parts.push(inside);
             rest = after;
         }
         parts.push(Part::Plain(rest.to_owned()));
@@ -133,6 +133,24 @@ impl Ready {
         }
         Ok(text.into())
     }
+}
+
+/// The expression with which `text` begins, and what follows its end. An expression may have `}}` in it: it ends
+/// with the first that leaves something that can be read.
+fn inside(text: &str) -> Result<(Part, &str), Problem> {
+    let mut problem = None;
+    for (at, end) in text.match_indices("}}") {
+        let (inside, after) = (text.get(..at), text.get(at + end.len()..));
+        match expression(inside.unwrap_or_default()) {
+            Ok(part) => return Ok((part, after.unwrap_or_default())),
+            Err(why) => problem = problem.or(Some(why)),
+        }
+        if problem.is_some() && at > MAX_BYTES_INSIDE {
+            break;
+        }
+    }
+    let unended = || Problem("an expression in a text begins with {{ and ends with }}".to_owned());
+    Err(problem.unwrap_or_else(unended))
 }
 
 fn is_global(name: &str) -> bool {

@@ -7,7 +7,7 @@ use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
 /// The longest id, in bytes. A node's is a path of others, and may be longer: [`NodeId::MAX_BYTES`].
 const MAX_BYTES: usize = 256;
 
-fn check(what: &'static str, most: usize, text: &str) -> Result<()> {
+fn check(what: &'static str, most: usize, slashes: bool, text: &str) -> Result<()> {
     let refuse = |why: &'static str| Err(Error::new(ErrorKind::Invalid, why).with("id of", what));
     if text.is_empty() {
         return refuse("an id is not empty");
@@ -15,6 +15,9 @@ fn check(what: &'static str, most: usize, text: &str) -> Result<()> {
     if text.len() > most {
         return refuse("an id is too long: shorten it")
             .map_err(|error: Error| error.with("bytes", text.len()).with("at most", most));
+    }
+    if !slashes && text.contains(NodeId::BETWEEN) {
+        return refuse("a `/` stands between the ids of activities, so it is in none of them");
     }
     match text.char_indices().find(|(_, found)| found.is_control()) {
         None => Ok(()),
@@ -25,6 +28,9 @@ fn check(what: &'static str, most: usize, text: &str) -> Result<()> {
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $what:literal, $most:expr) => {
+        id! { $(#[$doc])* $name, $what, $most, slashes: true }
+    };
+    ($(#[$doc:meta])* $name:ident, $what:literal, $most:expr, slashes: $slashes:literal) => {
         $(#[$doc])*
         ///
         /// Text without control characters, compared byte by byte; cheap to clone.
@@ -40,7 +46,7 @@ macro_rules! id {
             /// # Errors
             /// [`ErrorKind::Invalid`] if it is empty, too long or contains a control character.
             pub fn new(text: &str) -> Result<Self> {
-                check($what, Self::MAX_BYTES, text)?;
+                check($what, Self::MAX_BYTES, $slashes, text)?;
                 Ok(Self(text.into()))
             }
 
@@ -114,7 +120,7 @@ id! {
 }
 id! {
     /// An activity, as the author of a definition called it.
-    ActivityId, "activity", MAX_BYTES
+    ActivityId, "activity", MAX_BYTES, slashes: false
 }
 id! {
     /// Where an activity stands in its definition: the ids of those around it and its own, with `/` between
@@ -123,12 +129,15 @@ id! {
 }
 
 impl NodeId {
+    /// What stands between the ids of activities.
+    const BETWEEN: char = '/';
+
     /// That of `activity` inside of this one.
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] if the path becomes too long.
     pub fn child(&self, activity: &ActivityId) -> Result<Self> {
-        Self::new(&format!("{self}/{activity}"))
+        Self::new(&format!("{self}{}{activity}", Self::BETWEEN))
     }
 }
 

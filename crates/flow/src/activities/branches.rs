@@ -70,6 +70,8 @@ impl Activity for Decide {
     }
 }
 
+const CHOOSE: [Given; 1] = [Given::new("value", "the outcome").required()];
+
 /// One of many ways on, in a flowchart.
 #[derive(Debug)]
 pub(super) struct Choose;
@@ -77,7 +79,7 @@ pub(super) struct Choose;
 impl Activity for Choose {
     fn describe(&self) -> Descriptor {
         let about = "Its outcome is a value, as text: many ways on in a flowchart.";
-        Descriptor::new("Choose", about).given(&SWITCH)
+        Descriptor::new("Choose", about).given(&CHOOSE)
     }
 
     fn execute<'a>(&'a self, cx: &'a mut Cx<'_>) -> Doing<'a> {

@@ -2,7 +2,7 @@
 
 use super::events::delivered;
 use crate::{
-    activity::{Activity, Child, Contains, Descriptor, Doing, Given, Step, Wrong, ready},
+    activity::{Activity, Child, Contains, Descriptor, Doing, Given, Place, Step, Wrong, ready},
     burst::{Cx, Waiting},
     definition::{Input, Node},
 };
@@ -208,8 +208,12 @@ impl Activity for BulkDispatch {
         }
     }
 
-    fn names(&self, _: &Node) -> Vec<String> {
-        vec!["child".to_owned(), "item".to_owned(), "index".to_owned()]
+    fn names(&self, _: &Node, place: Place<'_>) -> Vec<String> {
+        match place {
+            Place::Given("correlation") => vec!["item".to_owned(), "index".to_owned()],
+            Place::Given(_) => Vec::new(),
+            Place::Inside(_) => vec!["child".to_owned()],
+        }
     }
 
     fn execute<'a>(&'a self, cx: &'a mut Cx<'_>) -> Doing<'a> {

@@ -1,7 +1,7 @@
 //! Failing on purpose, and helping those who failed.
 
 use crate::{
-    activity::{Activity, Contains, Descriptor, Doing, Given, Step, ready},
+    activity::{Activity, Contains, Descriptor, Doing, Given, Place, Step, ready},
     burst::Cx,
     definition::Node,
     signal::{Answer, Signal},
@@ -58,8 +58,11 @@ impl Activity for Try {
             })
     }
 
-    fn names(&self, _: &Node) -> Vec<String> {
-        vec!["error".to_owned()]
+    fn names(&self, _: &Node, place: Place<'_>) -> Vec<String> {
+        match place {
+            Place::Inside(Some("catch")) => vec!["error".to_owned()],
+            _ => Vec::new(),
+        }
     }
 
     fn execute<'a>(&'a self, cx: &'a mut Cx<'_>) -> Doing<'a> {

@@ -1,9 +1,10 @@
 //! Long work, done outside of the instance.
 
+use super::timers::plain;
 use crate::{
     activity::{Activity, Descriptor, Doing, Given, Step, Wrong, ready},
     burst::Cx,
-    definition::{Input, Length, Node},
+    definition::{Length, Node},
 };
 use lockwork_core::workflow::{Failure, Value, Values};
 
@@ -71,13 +72,7 @@ impl Activity for HttpRequest {
     }
 
     fn check(&self, node: &Node) -> Result<(), Wrong> {
-        match node.with.get("timeout") {
-            Some(Input::Value(Value::String(text))) => text
-                .parse::<Length>()
-                .map(drop)
-                .map_err(|error| Wrong::new("with.timeout", error.to_string())),
-            _ => Ok(()),
-        }
+        plain::<Length>(node, "timeout").map(drop)
     }
 
     fn execute<'a>(&'a self, cx: &'a mut Cx<'_>) -> Doing<'a> {
@@ -106,6 +101,10 @@ impl Activity for Shell {
         Descriptor::new("Shell", about)
             .given(&SHELL)
             .gives("`code`, `output` and `errors`")
+    }
+
+    fn check(&self, node: &Node) -> Result<(), Wrong> {
+        plain::<Length>(node, "timeout").map(drop)
     }
 
     fn execute<'a>(&'a self, cx: &'a mut Cx<'_>) -> Doing<'a> {

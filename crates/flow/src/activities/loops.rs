@@ -1,7 +1,9 @@
 //! Again and again.
 
 use crate::{
-    activity::{Activity, Child, Contains, Descriptor, Doing, Given, Step, Wrong, done, ready},
+    activity::{
+        Activity, Child, Contains, Descriptor, Doing, Given, Place, Step, Wrong, done, ready,
+    },
     burst::Cx,
     definition::{Input, Node},
     signal::{Answer, Signal},
@@ -83,8 +85,8 @@ impl Activity for ForEach {
         named(node).map(drop)
     }
 
-    fn names(&self, node: &Node) -> Vec<String> {
-        names(node)
+    fn names(&self, node: &Node, place: Place<'_>) -> Vec<String> {
+        names(node, place)
     }
 
     fn execute<'a>(&'a self, cx: &'a mut Cx<'_>) -> Doing<'a> {
@@ -128,7 +130,7 @@ pub(super) fn scope(cx: &Cx<'_>, index: usize, value: Value) -> Result<Values, F
 const ITEM: &str = "item";
 const INDEX: &str = "index";
 
-fn named(node: &Node) -> Result<&str, Wrong> {
+pub(super) fn named(node: &Node) -> Result<&str, Wrong> {
     match node.with.get("as") {
         None => Ok(ITEM),
         Some(Input::Value(Value::String(name))) if !name.is_empty() => Ok(name),
@@ -137,9 +139,12 @@ fn named(node: &Node) -> Result<&str, Wrong> {
 }
 
 /// The names that those inside of a loop know besides.
-pub(super) fn names(node: &Node) -> Vec<String> {
+pub(super) fn names(node: &Node, place: Place<'_>) -> Vec<String> {
     let item = named(node).unwrap_or(ITEM);
-    vec![item.to_owned(), INDEX.to_owned()]
+    match place {
+        Place::Inside(_) => vec![item.to_owned(), INDEX.to_owned()],
+        Place::Given(_) => Vec::new(),
+    }
 }
 
 /// The end of the loop around it.

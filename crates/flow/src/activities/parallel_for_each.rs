@@ -1,8 +1,8 @@
 //! All items at once.
 
-use super::loops::{AS, BODY, ends, names, scope};
+use super::loops::{AS, BODY, ends, named, names, scope};
 use crate::{
-    activity::{Activity, Child, Descriptor, Doing, Given, Step, Wrong, ready},
+    activity::{Activity, Child, Descriptor, Doing, Given, Place, Step, Wrong, ready},
     burst::Cx,
     definition::{Input, Node},
     signal::{Answer, Signal},
@@ -30,6 +30,7 @@ impl Activity for ParallelForEach {
     }
 
     fn check(&self, node: &Node) -> Result<(), Wrong> {
+        named(node)?;
         match node.with.get(MOST) {
             None => Ok(()),
             Some(Input::Value(Value::Number(most))) if most.as_u64() > Some(0) => Ok(()),
@@ -37,8 +38,8 @@ impl Activity for ParallelForEach {
         }
     }
 
-    fn names(&self, node: &Node) -> Vec<String> {
-        names(node)
+    fn names(&self, node: &Node, place: Place<'_>) -> Vec<String> {
+        names(node, place)
     }
 
     fn execute<'a>(&'a self, cx: &'a mut Cx<'_>) -> Doing<'a> {

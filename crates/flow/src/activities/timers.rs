@@ -210,7 +210,7 @@ fn until(cx: &mut Cx<'_>, name: &str, due: Time) -> Result<Step, Failure> {
 }
 
 /// A plain value that has to be a `T`; nothing, if it is an expression.
-fn plain<T: std::str::FromStr<Err: std::fmt::Display>>(
+pub(super) fn plain<T: std::str::FromStr<Err: std::fmt::Display>>(
     node: &Node,
     name: &str,
 ) -> Result<Option<T>, Wrong> {

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 pub(super) fn definition(mut json: Value) -> Result<Definition> {
     let fields = object(&mut json, "a definition is a JSON object")?;
     let root = fields.remove("root");
+    // For editors: it says nothing about the workflow.
+    fields.remove("$schema");
     let id = fields.get("id").and_then(Value::as_str);
     let id = id.unwrap_or_default().to_owned();
     read::definition(&id, root, || {

@@ -134,6 +134,10 @@ impl Definition {
                 "this definition was written for a newer version of lockwork: update this program";
             return Err(Error::new(ErrorKind::Unsupported, message).with("format", head.lockwork));
         }
+        if head.lockwork == 0 {
+            let message = "the first form of definitions is 1: write `\"lockwork\": 1`";
+            return Err(Error::new(ErrorKind::Invalid, message).with("field", "lockwork"));
+        }
         let definition = Self {
             lockwork: FORMAT,
             id: head.id,
@@ -152,11 +156,44 @@ impl Definition {
     fn names_are_different(&self) -> Result<()> {
         once("inputs", self.inputs.iter().map(|one| &one.name))?;
         once("outputs", self.outputs.iter().map(|one| &one.name))?;
-        once("variables", self.variables.iter().map(|one| &one.name))
+        once("variables", self.variables.iter().map(|one| &one.name))?;
+        let unsaid = self.variables.iter().find(|one| !can_be_said(&one.name));
+        match unsaid {
+            None => Ok(()),
+            Some(one) => {
+                let message = "no expression can say this name: write letters, digits and `_`, and neither `input`, \
+                               `output` and `instance` nor a word of expressions";
+                Err(Error::new(ErrorKind::Invalid, message)
+                    .with("field", "variables")
+                    .with("name", &one.name))
+            }
+        }
     }
 }
 
-fn once<'a>(field: &'static str, mut names: impl Iterator<Item = &'a String>) -> Result<()> {
+/// Words that mean something else in an expression.
+const TAKEN: [&str; 16] = [
+    "input", "output", "instance", "true", "false", "none", "True", "False", "None", "and", "or",
+    "not", "in", "is", "if", "else",
+];
+
+/// Whether an expression can ask for what is called `name`.
+fn can_be_said(name: &str) -> bool {
+    let begins = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+    name.starts_with(begins)
+        && name
+            .chars()
+            .all(|letter| begins(letter) || letter.is_ascii_digit())
+        && !TAKEN.contains(&name)
+}
+
+fn once<'a>(
+    field: &'static str,
+    mut names: impl Iterator<Item = &'a String> + Clone,
+) -> Result<()> {
+    if names.clone().any(String::is_empty) {
+        return Err(Error::new(ErrorKind::Invalid, "a name is not empty").with("field", field));
+    }
     let mut seen = BTreeSet::new();
     match names.find(|name| !seen.insert(*name)) {
         None => Ok(()),

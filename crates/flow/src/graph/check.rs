@@ -2,7 +2,7 @@
 
 use super::{Prepared, Vertex, secrets, wrong_at};
 use crate::{
-    activity::{Contains, Descriptor, Wrong},
+    activity::{Activity, Contains, Descriptor, Place, Wrong},
     definition::{Contents, Definition, Input, Node},
     expression::Ready,
     registry::Registry,
@@ -46,7 +46,7 @@ impl<'a> Building<'a> {
         })?;
         let descriptor = activity.describe();
         let here = |wrong: Wrong| wrong_at(&id, &wrong);
-        let inputs = self.inputs(node, &descriptor).map_err(here)?;
+        let inputs = self.inputs(node, &**activity).map_err(here)?;
         contents(node, &descriptor).map_err(here)?;
         self.result(node, &descriptor).map_err(here)?;
         self.target(node, &inputs).map_err(here)?;
@@ -55,7 +55,6 @@ impl<'a> Building<'a> {
             let message = "this activity waits for nothing that could start an instance";
             return Err(here(Wrong::new("starts", message)));
         }
-        let names = activity.names(node);
         let at = self.nodes.len();
         self.nodes.push(Vertex {
             id: id.clone(),
@@ -66,34 +65,40 @@ impl<'a> Building<'a> {
             into: node.into.clone(),
             retry: node.retry.clone(),
         });
-        let before = self.scope.len();
-        self.scope.extend(names);
-        let children = self.children(node, &id)?;
-        self.scope.truncate(before);
+        let children = self.children(node, &id, &**activity)?;
         if let Some(vertex) = self.nodes.get_mut(at) {
             vertex.children = children;
         }
         Ok(at)
     }
 
-    fn children(&mut self, node: &Node, id: &NodeId) -> Result<Vec<(Option<String>, usize)>> {
+    fn children(
+        &mut self,
+        node: &Node,
+        id: &NodeId,
+        activity: &dyn Activity,
+    ) -> Result<Vec<(Option<String>, usize)>> {
         let (mut children, mut seen) = (Vec::new(), BTreeSet::new());
         for (port, child) in node.children() {
             if !seen.insert(&child.id) {
                 let message = "two activities here have the same id: give each its own";
                 return Err(wrong_at(id, &Wrong::new("do", message)).with("id", &child.id));
             }
+            let before = self.scope.len();
+            self.scope.extend(activity.names(node, Place::Inside(port)));
             let at = self.node(child, id.child(&child.id)?)?;
+            self.scope.truncate(before);
             children.push((port.map(str::to_owned), at));
         }
         Ok(children)
     }
 
     fn inputs(
-        &self,
+        &mut self,
         node: &Node,
-        descriptor: &Descriptor,
+        activity: &dyn Activity,
     ) -> Result<BTreeMap<String, Prepared>, Wrong> {
+        let descriptor = &activity.describe();
         for given in descriptor.inputs.iter().filter(|given| given.required) {
             if !node.with.contains_key(given.name) {
                 let message = format!("{} needs this: {}", descriptor.kind, given.about);
@@ -104,7 +109,10 @@ impl<'a> Building<'a> {
         for (name, input) in &node.with {
             let given = descriptor.inputs.iter().find(|given| given.name == name);
             let given = given.ok_or_else(|| unknown(name, descriptor))?;
+            let before = self.scope.len();
+            self.scope.extend(activity.names(node, Place::Given(name)));
             let prepared = self.prepared(name, input)?;
+            self.scope.truncate(before);
             if given.fixed && !prepared.is_plain() {
                 let message =
                     "this has to be known before anything is executed: write a plain value";
