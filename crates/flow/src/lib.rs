@@ -26,7 +26,8 @@ pub use activity::{
     done, ready,
 };
 pub use burst::{
-    Burst, Cx, HIDDEN, MAX_STEPS, Progress, Waiting, Written, check_input, ended, shown,
+    Burst, Cx, HIDDEN, MAX_STEPS, Progress, Waiting, Written, check_input, ended, never_began,
+    shown,
 };
 pub use cron::Cron;
 pub use definition::{

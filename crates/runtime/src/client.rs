@@ -88,7 +88,10 @@ impl LocalClient {
                 self.runner
                     .events
                     .tell(Event::Created(self.instance.clone()));
-                Ok((Created::new(self.instance.clone(), version, true), held))
+                Ok((
+                    Created::new(self.instance.clone(), version, true),
+                    held.map(|held| *held),
+                ))
             }
             Creation::SameKey(instance) => Ok((Created::new(instance, version, false), None)),
             Creation::Exists => {

@@ -5,7 +5,7 @@ use crate::{
     queue::{Did, Processor},
 };
 use lockwork_core::workflow::{Ran, Result, Stimulus, Value};
-use lockwork_flow::delivered;
+use lockwork_flow::{check_input, delivered};
 
 /// Tells instances that something happened.
 ///
@@ -36,9 +36,11 @@ impl StimulusSender {
     /// Tells whoever `stimulus` is for, and waits until they have done what they do.
     ///
     /// # Errors
-    /// Those of the store. What then becomes of the instances is no error: it is done later.
+    /// [`Invalid`](lockwork_core::workflow::ErrorKind::Invalid) if it brings more than an instance can be given, and
+    /// those of the store. What then becomes of the instances is no error: it is done later.
     pub async fn send(&self, stimulus: Stimulus) -> Result<Reached> {
         self.processor.runner.bursts.check_open()?;
+        check_input(&stimulus.input)?;
         let sending = self.processor.sending(ids::random(), stimulus, None);
         let sent = self.processor.runner.store.send(sending).await?;
         let mut reached = Reached {
@@ -46,12 +48,17 @@ impl StimulusSender {
             duplicate: sent.duplicate,
             ..Reached::default()
         };
+        let mut under_way = tokio::task::JoinSet::new();
         for held in sent.errands {
-            match self.processor.attempt(held).await {
-                Ok(Did::Started(ran)) => reached.started.push(ran),
-                Ok(Did::Resumed(ran)) => reached.resumed.push(ran),
-                Ok(Did::Done) => {}
-                Err(_) => reached.later += 1,
+            let processor = self.processor.clone();
+            under_way.spawn(async move { processor.attempt(held).await });
+        }
+        while let Some(did) = under_way.join_next().await {
+            match did {
+                Ok(Ok(Did::Started(ran))) => reached.started.push(ran),
+                Ok(Ok(Did::Resumed(ran))) => reached.resumed.push(ran),
+                Ok(Ok(Did::Done)) => {}
+                Ok(Err(_)) | Err(_) => reached.later += 1,
             }
         }
         Ok(reached)

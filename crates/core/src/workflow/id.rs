@@ -7,6 +7,9 @@ use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
 /// The longest id, in bytes. A node's is a path of others, and may be longer: [`NodeId::MAX_BYTES`].
 const MAX_BYTES: usize = 256;
 
+/// What a number after the longest id of an instance takes.
+const NUMBER: usize = 32;
+
 fn check(what: &'static str, most: usize, slashes: bool, text: &str) -> Result<()> {
     let refuse = |why: &'static str| Err(Error::new(ErrorKind::Invalid, why).with("id of", what));
     if text.is_empty() {
@@ -112,11 +115,11 @@ id! {
 }
 id! {
     /// A point at which an instance waits.
-    BookmarkId, "bookmark", MAX_BYTES
+    BookmarkId, "bookmark", MAX_BYTES + NUMBER
 }
 id! {
     /// One execution of an activity: the same activity in a loop has several.
-    ExecutionId, "execution", MAX_BYTES
+    ExecutionId, "execution", MAX_BYTES + NUMBER
 }
 id! {
     /// An activity, as the author of a definition called it.

@@ -66,6 +66,17 @@ impl StimulusHash {
     }
 }
 
+impl StimulusHash {
+    /// Its first 128 bits.
+    #[must_use]
+    pub fn number(&self) -> u128 {
+        let (first, _) = self.0.split_at(16);
+        first
+            .iter()
+            .fold(0, |number, byte| number << 8 | u128::from(*byte))
+    }
+}
+
 impl fmt::Display for StimulusHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02X}"))

@@ -2,7 +2,9 @@
 
 use super::{Burst, Cx};
 use crate::{effect::Effect, journal::Happened, state::Number};
-use lockwork_core::workflow::{Addressee, Status, Stimulus, SubStatus, Value, Values};
+use lockwork_core::workflow::{
+    Addressee, InstanceId, Parent, Status, Stimulus, SubStatus, Value, Values,
+};
 use std::sync::Arc;
 
 impl Burst {
@@ -106,24 +108,39 @@ impl Burst {
 #[must_use]
 pub fn ended(state: &crate::State) -> Option<Stimulus> {
     let parent = state.parent.as_ref()?;
+    tell(
+        parent,
+        &state.instance,
+        state.sub_status,
+        ("output", state.output.clone().into()),
+    )
+}
+
+/// What tells the parent of an instance that it will never be, if one waits for it.
+#[must_use]
+pub fn never_began(parent: &Parent, instance: &InstanceId, why: &str) -> Option<Stimulus> {
+    tell(parent, instance, SubStatus::Faulted, ("error", why.into()))
+}
+
+fn tell(
+    parent: &Parent,
+    child: &InstanceId,
+    status: SubStatus,
+    result: (&str, Value),
+) -> Option<Stimulus> {
     let waiting = parent.waiting.clone()?;
     let payload = crate::activities::child_payload(&parent.instance, &waiting);
     let input = Values::from_iter([
-        ("instance".to_owned(), Value::from(state.instance.as_str())),
+        ("instance".to_owned(), Value::from(child.as_str())),
         (
             "status".to_owned(),
-            serde_json::to_value(state.sub_status).unwrap_or_default(),
+            serde_json::to_value(status).unwrap_or_default(),
         ),
-        ("output".to_owned(), Value::Object(state.output.clone())),
+        (result.0.to_owned(), result.1),
     ]);
     let mut to = Addressee::default();
     to.instance = Some(parent.instance.clone());
     to.execution = Some(waiting);
     let stimulus = Stimulus::new(crate::activities::CHILD, &payload).ok()?;
-    Some(
-        stimulus
-            .to(to)
-            .input(input)
-            .key(format!("{}:end", state.instance)),
-    )
+    Some(stimulus.to(to).input(input).key(format!("{child}:end")))
 }

@@ -11,7 +11,7 @@ mod hide;
 mod step;
 
 pub use cx::{Cx, Waiting, check_input};
-pub use ending::ended;
+pub use ending::{ended, never_began};
 pub use hide::{HIDDEN, shown};
 
 use crate::{

@@ -55,17 +55,16 @@ impl JobWorker {
 
     /// Until `stop`; what is under way then is left to others.
     pub(crate) async fn work(self, stop: CancellationToken) {
+        let mut bell = self.runner.signal.listen();
         loop {
             if let Err(error) = self.look().await {
                 tracing::warn!(%error, "the store cannot be asked for long work: trying again");
             }
             tokio::select! {
                 () = stop.cancelled() => break,
-                () = self.runner.signal.heard() => self.runner.signal.ring(),
+                () = bell.heard() => {}
                 () = tokio::time::sleep(LOOK) => {}
             }
-            // Both workers hear one bell: whoever heard it passes it on, and goes on a little later.
-            tokio::task::yield_now().await;
         }
         self.leave().await;
     }

@@ -8,10 +8,10 @@ use crate::{
     store::{Errand, ErrandKind, Held, Release, Sending},
 };
 use lockwork_core::workflow::{
-    BookmarkId, Create, Delivery, Error, ErrorKind, InstanceId, Ran, Result, Run, Status, Stimulus,
-    Target, Values,
+    BookmarkId, Create, Delivery, Error, ErrorKind, InstanceId, Parent, Ran, Result, Run, Status,
+    Stimulus, Target, Values,
 };
-use lockwork_flow::ended;
+use lockwork_flow::{ended, never_began};
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 /// How long what failed is left alone, the first time.
@@ -185,6 +185,7 @@ impl Processor {
         create: Create,
         run: Run,
     ) -> Result<Did> {
+        let parent = create.parent.clone();
         let client = LocalClient::new(instance.clone(), Arc::clone(&self.runner));
         let created = client
             .create_with(create, Some(run.clone()), Some(held.clone()))
@@ -198,32 +199,53 @@ impl Processor {
                 ran.map(Did::Started)
             }
             Ok(_) => Ok(Did::Done),
-            Err(error) if error.kind() == ErrorKind::Conflict => {
-                self.not_started(instance, error).await
+            Err(error) if error.is_transient() || error.kind() == ErrorKind::Fenced => Err(error),
+            Err(error) => {
+                let told = self.not_started(&instance, parent.as_ref(), &error).await?;
+                match error.kind() {
+                    // The errand was taken away when that was found out.
+                    ErrorKind::Conflict => Ok(Did::Done),
+                    _ if told => self.runner.store.done(held).await.map(|_| Did::Done),
+                    _ => Err(error),
+                }
             }
-            Err(error) => Err(error),
         }
     }
 
-    /// It was started before, or another one like it runs.
-    async fn not_started(&self, instance: InstanceId, error: Error) -> Result<Did> {
-        let Some(record) = self.runner.store.load(&instance).await? else {
-            tracing::info!(%instance, %error, "an instance was not started");
-            self.runner.events.tell(Event::NotStarted { instance });
-            return Ok(Did::Done);
+    /// It was started before, another one like it runs, or it cannot be. Whoever waits for it is told; says whether
+    /// somebody does.
+    async fn not_started(
+        &self,
+        instance: &InstanceId,
+        parent: Option<&Parent>,
+        error: &Error,
+    ) -> Result<bool> {
+        let stimulus = match self.runner.store.load(instance).await? {
+            Some(record) => {
+                let over = record.state.sub_status.status() == Status::Finished;
+                ended(&record.state).filter(|_| over)
+            }
+            None => {
+                tracing::warn!(%instance, %error, "an instance was not started");
+                let instance = instance.clone();
+                let told =
+                    parent.and_then(|parent| never_began(parent, &instance, &error.to_string()));
+                self.runner.events.tell(Event::NotStarted { instance });
+                told
+            }
         };
-        // Whoever waits for an instance that was over before is told now.
-        let over = record.state.sub_status.status() == Status::Finished;
-        if let Some(mut stimulus) = ended(&record.state).filter(|_| over) {
-            stimulus.key = None;
-            let errand = Errand {
-                id: format!("again/{instance}"),
-                kind: ErrandKind::Send(stimulus),
-                due: self.runner.clock.now(),
-            };
-            self.runner.store.add(vec![errand]).await?;
-        }
-        Ok(Did::Done)
+        let Some(mut stimulus) = stimulus else {
+            return Ok(false);
+        };
+        // It may have been told before, to a parent that was made anew since.
+        stimulus.key = None;
+        let errand = Errand {
+            id: format!("again/{instance}"),
+            kind: ErrandKind::Send(stimulus),
+            due: self.runner.clock.now(),
+        };
+        self.runner.store.add(vec![errand]).await?;
+        Ok(true)
     }
 
     async fn run(&self, held: &Held, instance: &InstanceId, run: Run) -> Result<Did> {

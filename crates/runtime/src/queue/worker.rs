@@ -1,6 +1,6 @@
 //! Looks for work, and does it, for as long as the node runs.
 
-use super::Processor;
+use super::{Listener, Processor};
 use crate::options::HOLD;
 use lockwork_core::workflow::Result;
 use std::{sync::Arc, time::Duration};
@@ -34,6 +34,7 @@ impl Worker {
 
     /// Until `stop`.
     pub(crate) async fn work(self, stop: CancellationToken) {
+        let mut bell = self.processor.runner.signal.listen();
         while !stop.is_cancelled() {
             let found = match self.look().await {
                 Ok(found) => found,
@@ -45,7 +46,7 @@ impl Worker {
             if found == 0 {
                 tokio::select! {
                     () = stop.cancelled() => return,
-                    () = self.wait() => {}
+                    () = self.wait(&mut bell) => {}
                 }
             }
         }
@@ -78,15 +79,17 @@ impl Worker {
         Ok(found)
     }
 
-    async fn wait(&self) {
+    async fn wait(&self, bell: &mut Listener) {
         let runner = &self.processor.runner;
+        // What is due and cannot be taken is no reason to look again.
+        let takes = self.room.available_permits() > 0 && !runner.bursts.is_closed();
         let due = match runner.store.next_due().await {
-            Ok(Some(due)) if self.room.available_permits() > 0 => due,
+            Ok(Some(due)) if takes => due,
             _ => runner.clock.now().after(LOOK),
         };
         let due = due.max(runner.clock.now().after(Duration::from_millis(1)));
         tokio::select! {
-            () = runner.signal.heard() => {}
+            () = bell.heard() => {}
             () = runner.clock.until(due) => {}
             () = tokio::time::sleep(LOOK) => {}
         }

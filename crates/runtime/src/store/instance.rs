@@ -24,7 +24,7 @@ pub struct NewInstance {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Creation {
     /// It exists now, and this has to be done with it.
-    New(Option<Held>),
+    New(Option<Box<Held>>),
     /// There is one with that id.
     Exists,
     /// An earlier request had the same key, and created this one.

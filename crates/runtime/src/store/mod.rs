@@ -14,6 +14,7 @@
 //! **Stimuli and bookmarks meet inside of the store.** A stimulus becomes errands for those who wait for it, or
 //! waits itself; a commit that adds a bookmark gives it to the oldest that waits for it.
 
+pub mod derived;
 mod errand;
 mod instance;
 mod memory;

@@ -1,12 +1,11 @@
 //! Definitions and what starts instances of them, in memory.
 
 use super::{Inner, MemoryStore};
-use crate::store::{DefinitionStore, Errand, ErrandKind, NewVersion, TriggerRow, VersionRow};
+use crate::store::{DefinitionStore, NewVersion, TriggerRow, VersionRow, derived};
 use lockwork_core::workflow::{
-    Answer, Create, DefinitionHandle, DefinitionId, Error, ErrorKind, InstanceId, Result, Run,
-    StimulusHash, Target, Time, VersionId, VersionSelect,
+    Answer, DefinitionHandle, DefinitionId, Error, ErrorKind, Result, StimulusHash, Time,
+    VersionId, VersionSelect,
 };
-use lockwork_flow::Schedule;
 use std::{collections::BTreeMap, sync::Arc};
 
 #[derive(Debug, Default)]
@@ -129,8 +128,8 @@ impl Inner {
         let due = all.filter(|(_, _, row)| row.next.is_some_and(|next| next <= now));
         let errands = due.take(limit).filter_map(|(definition, version, row)| {
             let (at, schedule) = (row.next?, row.schedule.as_ref()?);
-            row.next = next_after(schedule, at, now);
-            started_by(&definition, version, row, at)
+            row.next = derived::next_after(schedule, at, now);
+            Some(derived::scheduled(&definition, &version, row, at))
         });
         let errands: Vec<_> = errands.collect();
         let fired = errands.len();
@@ -139,38 +138,6 @@ impl Inner {
         });
         fired
     }
-}
-
-/// When a schedule that was due `at` comes again. What was missed meanwhile is not made up for.
-pub(crate) fn next_after(schedule: &Schedule, at: Time, now: Time) -> Option<Time> {
-    match schedule {
-        Schedule::At(_) => None,
-        Schedule::Cron(cron) => cron.after(now.max(at)),
-        Schedule::Every(every) => {
-            let length = i64::try_from(every.as_duration().as_millis()).ok()?.max(1);
-            let missed = (now.as_millis() - at.as_millis()).max(0) / length;
-            Some(Time::from_millis(at.as_millis() + (missed + 1) * length))
-        }
-    }
-}
-
-/// Of all nodes that see a time come, one starts an instance: it is called by the trigger and the time.
-fn started_by(
-    definition: &DefinitionId,
-    version: VersionId,
-    row: &TriggerRow,
-    at: Time,
-) -> Option<Errand> {
-    let name = format!("{definition}@{}@{}", row.node, at.as_millis());
-    Some(Errand {
-        kind: ErrandKind::Start {
-            instance: InstanceId::new(&name).ok()?,
-            create: Create::new(DefinitionHandle::Version(version)),
-            run: Run::at(Target::Trigger(row.node.clone())),
-        },
-        id: format!("schedule/{name}"),
-        due: at,
-    })
 }
 
 impl DefinitionStore for MemoryStore {
@@ -199,7 +166,8 @@ impl DefinitionStore for MemoryStore {
                 .get_mut(definition)
                 .into_iter()
                 .flatten();
-            Ok(rows.fold(false, |was, row| std::mem::take(&mut row.published) || was))
+            let published = rows.filter_map(|row| std::mem::take(&mut row.published).then_some(()));
+            Ok(published.count() > 0)
         })
     }
 

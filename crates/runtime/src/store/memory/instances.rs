@@ -59,7 +59,8 @@ impl Inner {
                 self.insert(new.state, new.activation, new.key);
                 Creation::New(
                     new.errand
-                        .and_then(|(errand, until)| self.add_held(errand, until)),
+                        .and_then(|(errand, until)| self.add_held(errand, until))
+                        .map(Box::new),
                 )
             }
         };

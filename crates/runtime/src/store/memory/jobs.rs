@@ -1,7 +1,7 @@
 //! Long work, in memory.
 
 use super::{Inner, MemoryStore};
-use crate::store::{Errand, ErrandKind, JobStore, NewJob, TakenJob};
+use crate::store::{JobStore, NewJob, TakenJob, derived};
 use lockwork_core::workflow::{Answer, BookmarkId, InstanceId, Time, Values};
 use lockwork_flow::Job;
 use std::collections::BTreeMap;
@@ -94,16 +94,7 @@ impl JobStore for MemoryStore {
                 return Ok(false);
             }
             inner.jobs.remove(&job.bookmark);
-            inner.add_errand(Errand {
-                id: format!("job/{}", job.bookmark),
-                kind: ErrandKind::Deliver {
-                    instance: job.instance.clone(),
-                    bookmark: job.bookmark.clone(),
-                    input: result,
-                    stimulus: None,
-                },
-                due: now,
-            });
+            inner.add_errand(derived::job_done(job, result, now));
             Ok(true)
         })
     }

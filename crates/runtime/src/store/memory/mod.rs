@@ -6,7 +6,7 @@ mod instances;
 mod jobs;
 mod stimuli;
 
-use crate::clock::lock;
+use crate::{clock::lock, store::derived};
 use errands::Errands;
 use lockwork_core::workflow::{
     Answer, Bookmark, BookmarkId, Error, ErrorKind, InstanceId, Result, Time,
@@ -69,10 +69,9 @@ impl Inner {
             return;
         };
         let found = self.stimuli.oldest_for(instance, correlation, bookmark);
-        let (due, bookmark) = (bookmark.due, bookmark.clone());
+        let due = bookmark.due;
         if let Some(waiting) = found.and_then(|at| self.stimuli.remove(at)) {
-            let name = format!("{}/{id}", waiting.id);
-            let errand = stimuli::delivery(name, instance, &bookmark, waiting.stimulus, now);
+            let errand = derived::delivery(&waiting.id, instance, id, waiting.stimulus, now);
             self.add_errand(errand);
         } else if let Some(due) = due {
             self.stimuli

@@ -4,11 +4,10 @@ use super::{Inner, MemoryStore};
 use crate::store::records::is_for;
 use crate::store::{
     DeadLetter, Errand, ErrandKind, Held, Letter, Reason, Sending, Sent, StimulusStore,
-    WaitingStimulus,
+    WaitingStimulus, derived,
 };
 use lockwork_core::workflow::{
-    Answer, Bookmark, BookmarkId, Create, DefinitionHandle, InstanceId, Result, Run, Status,
-    Stimulus, StimulusHash, Target, Time, Values,
+    Answer, Bookmark, BookmarkId, InstanceId, Result, Status, Stimulus, StimulusHash, Time,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -74,23 +73,6 @@ impl Stimuli {
     }
 }
 
-/// Resumes a bookmark by a stimulus.
-pub(super) fn delivery(
-    id: String,
-    instance: &InstanceId,
-    bookmark: &Bookmark,
-    stimulus: Stimulus,
-    now: Time,
-) -> Errand {
-    let kind = ErrandKind::Deliver {
-        instance: instance.clone(),
-        bookmark: bookmark.id.clone(),
-        input: stimulus.input.clone(),
-        stimulus: Some(stimulus),
-    };
-    Errand { id, kind, due: now }
-}
-
 impl Inner {
     fn send(&mut self, sending: Sending) -> Result<Sent> {
         self.check_held(sending.consumes.as_ref())?;
@@ -152,22 +134,12 @@ impl Inner {
             return Vec::new();
         }
         let triggers = self.definitions.by_hash(&stimulus.hash);
-        let starts = triggers.enumerate().filter_map(|(at, (version, trigger))| {
-            let instance = InstanceId::new(&format!("{}-{at}", sending.id)).ok()?;
-            let mut create = Create::new(DefinitionHandle::Version(version.clone()));
-            create.correlation.clone_from(&stimulus.to.correlation);
-            let target = Target::Trigger(trigger.node.clone());
-            Some(Errand {
-                id: format!("{}/start/{at}", sending.id),
-                kind: ErrandKind::Start {
-                    instance,
-                    create,
-                    run: Run::at(target).input(stimulus.input.clone()),
-                },
-                due: sending.now,
+        let triggers = triggers.enumerate();
+        triggers
+            .map(|(number, (version, trigger))| {
+                derived::triggered(sending, number, version, trigger)
             })
-        });
-        starts.collect()
+            .collect()
     }
 
     /// Errands for all bookmarks that it fits and that nobody else has promised to resume.
@@ -186,8 +158,13 @@ impl Inner {
                 .then_some((instance, bookmark))
         });
         let errands = fit.map(|(instance, bookmark)| {
-            let id = format!("{}/{}", sending.id, bookmark.id);
-            delivery(id, instance, bookmark, stimulus.clone(), sending.now)
+            derived::delivery(
+                &sending.id,
+                instance,
+                &bookmark.id,
+                stimulus.clone(),
+                sending.now,
+            )
         });
         errands.collect()
     }
@@ -231,16 +208,7 @@ impl Inner {
             if self.errands.is_promised(bookmark) {
                 continue;
             }
-            self.add_errand(Errand {
-                id: format!("timer/{bookmark}"),
-                kind: ErrandKind::Deliver {
-                    instance: instance.clone(),
-                    bookmark: bookmark.clone(),
-                    input: Values::new(),
-                    stimulus: None,
-                },
-                due: *at,
-            });
+            self.add_errand(derived::timer(instance, bookmark, *at));
         }
         due.len()
     }
