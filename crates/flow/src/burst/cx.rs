@@ -183,6 +183,14 @@ impl<'b> Cx<'b> {
         })
     }
 
+    /// What it is given under this name, if the definition says it plainly.
+    pub(crate) fn plain(&self, name: &str) -> Option<&Value> {
+        match self.vertex()?.inputs.get(name)? {
+            Prepared::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
     fn evaluate(&self, input: &Prepared, besides: &Values) -> Result<Value, String> {
         let known = |ready: &crate::expression::Ready| {
             let names = ready.names().filter_map(|name| {

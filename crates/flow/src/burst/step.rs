@@ -199,7 +199,7 @@ impl Burst {
     fn raise(&mut self, from: Number, signal: &Signal) -> Result<Option<(Number, Did)>> {
         Ok(match self.offer(from, signal)? {
             Some((number, Answer::Done)) => Some((number, Ok(Step::done()))),
-            Some(_) => None,
+            Some((number, _)) => Some((number, Ok(Step::Wait))),
             None => {
                 let message = "there is no loop around this activity that could end";
                 Some((from, Err(Failure::new("break.outside", message))))
