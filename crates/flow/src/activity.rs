@@ -243,6 +243,8 @@ pub struct Given {
     pub fixed: bool,
     /// Whether people see it, so that nothing secret may go there.
     pub shown: bool,
+    /// Names that expressions in it know besides.
+    pub knows: &'static [&'static str],
 }
 
 impl Given {
@@ -255,6 +257,7 @@ impl Given {
             required: false,
             fixed: false,
             shown: false,
+            knows: &[],
         }
     }
 
@@ -276,6 +279,13 @@ impl Given {
     #[must_use]
     pub const fn shown(mut self) -> Self {
         self.shown = true;
+        self
+    }
+
+    /// Expressions in it know these names besides: see [`Cx::value_with`].
+    #[must_use]
+    pub const fn knowing(mut self, names: &'static [&'static str]) -> Self {
+        self.knows = names;
         self
     }
 }

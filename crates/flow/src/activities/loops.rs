@@ -128,9 +128,13 @@ pub(super) fn scope(cx: &Cx<'_>, index: usize, value: Value) -> Result<Values, F
 const ITEM: &str = "item";
 const INDEX: &str = "index";
 
-fn named(node: &Node) -> Result<&str, Wrong> {
+pub(super) fn named(node: &Node) -> Result<&str, Wrong> {
     match node.with.get("as") {
         None => Ok(ITEM),
+        Some(Input::Value(Value::String(name))) if name == INDEX => {
+            let message = "`index` says which item it is: choose another name";
+            Err(Wrong::new("with.as", message))
+        }
         Some(Input::Value(Value::String(name))) if !name.is_empty() => Ok(name),
         Some(_) => Err(Wrong::new("with.as", "a name is a text that is not empty")),
     }

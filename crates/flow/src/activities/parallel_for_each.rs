@@ -1,6 +1,6 @@
 //! All items at once.
 
-use super::loops::{AS, BODY, ends, names, scope};
+use super::loops::{AS, BODY, ends, named, names, scope};
 use crate::{
     activity::{Activity, Child, Descriptor, Doing, Given, Step, Wrong, ready},
     burst::Cx,
@@ -30,6 +30,7 @@ impl Activity for ParallelForEach {
     }
 
     fn check(&self, node: &Node) -> Result<(), Wrong> {
+        named(node)?;
         match node.with.get(MOST) {
             None => Ok(()),
             Some(Input::Value(Value::Number(most))) if most.as_u64() > Some(0) => Ok(()),

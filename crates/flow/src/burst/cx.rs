@@ -3,6 +3,7 @@
 use super::Burst;
 use crate::{
     effect::{Effect, Job, Task},
+    expression::MAX_DEPTH,
     graph::{Prepared, Vertex},
     journal::Happened,
     outside::Told,
@@ -406,7 +407,7 @@ impl<'b> Cx<'b> {
     /// Changes a variable.
     ///
     /// # Errors
-    /// `value.large`, if the value is.
+    /// `value.large`, if the value is, or nested too deep.
     pub fn set_variable(&mut self, name: impl Into<String>, value: Value) -> Result<(), Failure> {
         self.burst.set_variable(name.into(), value)
     }
@@ -414,7 +415,7 @@ impl<'b> Cx<'b> {
     /// Changes what the instance gives.
     ///
     /// # Errors
-    /// `value.large`, if the value is.
+    /// `value.large`, if the value is, or nested too deep.
     pub fn set_output(&mut self, name: impl Into<String>, value: Value) -> Result<(), Failure> {
         let name = name.into();
         fits(&name, &value)?;
@@ -568,23 +569,44 @@ pub(crate) fn weight(value: &Value) -> usize {
     }
 }
 
+/// Whether `value` is nested more than so deep.
+fn is_deeper(value: &Value, than: usize) -> bool {
+    let mut inside: Box<dyn Iterator<Item = &Value>> = match value {
+        Value::Array(items) => Box::new(items.iter()),
+        Value::Object(fields) => Box::new(fields.values()),
+        _ => return false,
+    };
+    than == 0 || inside.any(|value| is_deeper(value, than - 1))
+}
+
+/// What is too large about `value`, if anything: it has to be written down and read again each time.
+pub(crate) fn large(value: &Value) -> Option<String> {
+    if is_deeper(value, MAX_DEPTH) {
+        return Some(format!("is nested more than {MAX_DEPTH} deep"));
+    }
+    let too_long = weight(value) > MAX_VALUE_BYTES;
+    too_long.then(|| format!("has more than {MAX_VALUE_BYTES} bytes: keep it elsewhere"))
+}
+
 fn fits(name: &str, value: &Value) -> Result<(), Failure> {
-    match weight(value) <= MAX_VALUE_BYTES {
-        true => Ok(()),
-        false => Err(Failure::new(
-            "value.large",
-            format!(
-                "what should go into `{name}` has more than {MAX_VALUE_BYTES} bytes: keep it elsewhere"
-            ),
-        )),
+    match large(value) {
+        None => Ok(()),
+        Some(large) => {
+            let message = format!("what should go into `{name}` {large}");
+            Err(Failure::new("value.large", message))
+        }
     }
 }
 
-/// Whether an instance can be given this.
+/// Whether an instance can be given this, or an activity in it.
 ///
 /// # Errors
-/// [`ErrorKind::Invalid`] if it is too large.
+/// [`ErrorKind::Invalid`] if it is too large or nested too deep.
 pub fn check_input(input: &Values) -> Result<()> {
+    if input.values().any(|value| is_deeper(value, MAX_DEPTH)) {
+        let message = "what an instance is given is nested too deep";
+        return Err(Error::new(ErrorKind::Invalid, message).with("at most", MAX_DEPTH));
+    }
     let bytes: usize = input
         .iter()
         .map(|(key, value)| key.len() + weight(value))

@@ -1,12 +1,13 @@
 //! Reading definitions from JSON, so that whoever made a mistake is told where.
 
-use super::{Contents, Definition, Input, Node, Retry, input};
+use super::{Contents, Definition, FORMAT, Input, Node, Retry, input};
 use lockwork_core::workflow::{ActivityId, Error, ErrorKind, Result, Value, Values};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
-/// Activities inside of activities: more is a mistake, or meant to exhaust the stack.
-const MAX_DEPTH: usize = 64;
+/// Activities inside of activities: more is a mistake, or meant to exhaust the stack. What reads JSON follows 128
+/// levels, of which each activity takes two, and what it is given the rest.
+const MAX_DEPTH: usize = 48;
 /// Activities in one definition.
 const MAX_NODES: usize = 10_000;
 
@@ -22,6 +23,8 @@ pub(super) fn definition(json: Value) -> Result<Definition> {
         "" => error,
         id => error.with("definition", id),
     };
+    // First of all: a newer one may have anything in it.
+    format(fields.get("lockwork")).map_err(place)?;
     let mut reading = Reading { nodes: 0 };
     let root = match root {
         Some(root) => reading.node(root, &mut Vec::new()).map_err(place)?,
@@ -38,6 +41,22 @@ pub(super) fn definition(json: Value) -> Result<Definition> {
     Definition::of(head, root).map_err(place)
 }
 
+fn format(format: Option<&Value>) -> Result<()> {
+    let Some(format) = format.and_then(Value::as_u64) else {
+        return Ok(());
+    };
+    let (kind, message) = match format {
+        0 => (ErrorKind::Invalid, "there is no such form of definitions"),
+        format if format > FORMAT.into() => {
+            let message =
+                "this definition was written for a newer version of lockwork: update this program";
+            (ErrorKind::Unsupported, message)
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::new(kind, message).with("format", format))
+}
+
 /// What was read so far.
 struct Reading {
     nodes: usize,
@@ -50,7 +69,7 @@ impl Reading {
     fn node(&mut self, json: Value, path: &mut Path) -> Result<Node> {
         self.nodes += 1;
         if path.len() >= MAX_DEPTH {
-            return Err(at(path, wrong("activities are nested more than 64 deep")));
+            return Err(at(path, wrong("activities are nested more than 48 deep")));
         }
         if self.nodes > MAX_NODES {
             return Err(wrong("a definition has at most 10000 activities: split it"));

@@ -2,12 +2,13 @@
 
 use super::{Prepared, Vertex, secrets, wrong_at};
 use crate::{
-    activity::{Contains, Descriptor, Wrong},
+    activity::{Contains, Descriptor, Given, Wrong},
+    burst::large,
     definition::{Contents, Definition, Input, Node},
-    expression::Ready,
+    expression::{Ready, is_global},
     registry::Registry,
 };
-use lockwork_core::workflow::{NodeId, Result};
+use lockwork_core::workflow::{Error, ErrorKind, NodeId, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that every expression knows.
@@ -79,11 +80,14 @@ impl<'a> Building<'a> {
     fn children(&mut self, node: &Node, id: &NodeId) -> Result<Vec<(Option<String>, usize)>> {
         let (mut children, mut seen) = (Vec::new(), BTreeSet::new());
         for (port, child) in node.children() {
+            plain(child, id)?;
             if !seen.insert(&child.id) {
                 let message = "two activities here have the same id: give each its own";
                 return Err(wrong_at(id, &Wrong::new("do", message)).with("id", &child.id));
             }
-            let at = self.node(child, id.child(&child.id)?)?;
+            let path = id.child(&child.id);
+            let path = path.map_err(|error| error.with("node", id).with("field", "id"))?;
+            let at = self.node(child, path)?;
             children.push((port.map(str::to_owned), at));
         }
         Ok(children)
@@ -104,7 +108,7 @@ impl<'a> Building<'a> {
         for (name, input) in &node.with {
             let given = descriptor.inputs.iter().find(|given| given.name == name);
             let given = given.ok_or_else(|| unknown(name, descriptor))?;
-            let prepared = self.prepared(name, input)?;
+            let prepared = self.prepared(given, input)?;
             if given.fixed && !prepared.is_plain() {
                 let message =
                     "this has to be known before anything is executed: write a plain value";
@@ -119,7 +123,9 @@ impl<'a> Building<'a> {
         Ok(inputs)
     }
 
-    fn prepared(&self, name: &str, input: &Input) -> Result<Prepared, Wrong> {
+    fn prepared(&self, given: &Given, input: &Input) -> Result<Prepared, Wrong> {
+        let name = given.name;
+        let known = |name: &str| self.knows(name) || given.knows.contains(&name) || is_global(name);
         let prepared = Prepared::of(input).map_err(|problem| {
             let message = format!("this expression cannot be read: {}", problem.0);
             Wrong::new(field(name), message)
@@ -128,7 +134,7 @@ impl<'a> Building<'a> {
         prepared.each(&mut |ready: &Ready| {
             unknown = unknown
                 .take()
-                .or_else(|| ready.names().find(|name| !self.knows(name)));
+                .or_else(|| ready.names().find(|name| !known(name)));
         });
         match unknown {
             None => Ok(prepared),
@@ -200,6 +206,33 @@ impl<'a> Building<'a> {
                 let message = format!("there is no variable called `{name}`: declare it");
                 Err(Wrong::new(field, message))
             }
+        }
+    }
+}
+
+/// Variables have names that stand for nothing else, and values that can be kept.
+pub(super) fn variables(definition: &Definition) -> Result<()> {
+    for one in &definition.variables {
+        let wrong = match ALWAYS.contains(&one.name.as_str()) {
+            true => Some("every expression knows this name already: choose another".to_owned()),
+            false => large(&one.value).map(|large| format!("this value {large}")),
+        };
+        if let Some(message) = wrong {
+            return Err(Error::new(ErrorKind::Invalid, message)
+                .with("field", "variables")
+                .with("name", &one.name));
+        }
+    }
+    Ok(())
+}
+
+/// An id is a part of a path, and another one must not look like the whole.
+pub(super) fn plain(node: &Node, around: &NodeId) -> Result<()> {
+    match node.id.as_str().contains('/') {
+        false => Ok(()),
+        true => {
+            let message = "an id has no `/`, which stands between those of a path";
+            Err(wrong_at(around, &Wrong::new("id", message)).with("id", &node.id))
         }
     }
 }

@@ -66,6 +66,8 @@ impl Graph {
 
     fn build(definition: Definition, version: VersionId, registry: &Registry) -> Result<Self> {
         let root = NodeId::new(definition.root.id.as_str())?;
+        check::plain(&definition.root, &root)?;
+        check::variables(&definition)?;
         let mut building = check::Building::new(&definition, registry);
         building.node(&definition.root, root)?;
         let (nodes, secrets) = building.done();
