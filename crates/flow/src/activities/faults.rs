@@ -32,8 +32,8 @@ impl Activity for Fault {
 }
 
 fn fault(cx: &Cx<'_>) -> Result<Step, Failure> {
-    let code = cx.text("code")?.unwrap_or_else(|| "fault".to_owned());
-    let message = cx.text("message")?.unwrap_or_default();
+    let code = cx.shown_text("code")?.unwrap_or_else(|| "fault".to_owned());
+    let message = cx.shown_text("message")?.unwrap_or_default();
     Err(Failure::new(code, message))
 }
 

@@ -1,6 +1,6 @@
 //! What an activity can see and do while it is executed.
 
-use super::Burst;
+use super::{Burst, HIDDEN};
 use crate::{
     effect::{Effect, Job, Task},
     expression::MAX_DEPTH,
@@ -176,7 +176,8 @@ impl<'b> Cx<'b> {
         let Some(input) = self.vertex().and_then(|vertex| vertex.inputs.get(name)) else {
             return Ok(None);
         };
-        self.evaluate(input, besides).map(Some).map_err(|message| {
+        let known = |name: &str| besides.get(name).cloned().or_else(|| self.known(name));
+        self.evaluate(input, &known).map(Some).map_err(|message| {
             Failure::new(
                 "expression",
                 format!("`{name}` cannot be evaluated: {message}"),
@@ -192,12 +193,46 @@ impl<'b> Cx<'b> {
         }
     }
 
-    fn evaluate(&self, input: &Prepared, besides: &Values) -> Result<Value, String> {
+    /// What it is given under this name, as people may see it: where it is made of secrets, those are left out.
+    ///
+    /// # Errors
+    /// Those of [`value`](Self::value).
+    pub fn shown(&self, name: &str) -> Result<Option<Value>, Failure> {
+        let value = self.value(name)?;
+        let told = self.vertex().filter(|vertex| vertex.tells.contains(name));
+        let Some(input) = told.and_then(|vertex| vertex.inputs.get(name)) else {
+            return Ok(value);
+        };
+        let seen = self.evaluate(input, &|name| Some(self.veiled(name, self.known(name)?)));
+        // With something else in its place it may make no sense, and then it is better not seen at all.
+        Ok(Some(seen.unwrap_or_else(|_| HIDDEN.into())))
+    }
+
+    fn veiled(&self, name: &str, mut value: Value) -> Value {
+        let graph = &self.burst.graph;
+        let inner = self
+            .vertex()
+            .is_some_and(|vertex| vertex.hidden.contains(name));
+        if inner || graph.is_secret(name) {
+            return HIDDEN.into();
+        }
+        if let ("input" | "output", Value::Object(fields)) = (name, &mut value) {
+            let secret = fields
+                .iter_mut()
+                .filter(|(field, _)| graph.is_secret(&format!("{name}.{field}")));
+            secret.for_each(|(_, value)| *value = HIDDEN.into());
+        }
+        value
+    }
+
+    fn evaluate(
+        &self,
+        input: &Prepared,
+        known: &dyn Fn(&str) -> Option<Value>,
+    ) -> Result<Value, String> {
         let known = |ready: &crate::expression::Ready| {
-            let names = ready.names().filter_map(|name| {
-                let value = besides.get(name).cloned();
-                Some((name.to_owned(), value.or_else(|| self.known(name))?))
-            });
+            let names = ready.names();
+            let names = names.filter_map(|name| Some((name.to_owned(), known(name)?)));
             names.collect()
         };
         input.evaluate(&known).map_err(|problem| problem.0)
@@ -233,12 +268,15 @@ impl<'b> Cx<'b> {
     /// # Errors
     /// That it is not.
     pub fn text(&self, name: &str) -> Result<Option<String>, Failure> {
-        match self.value(name)? {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(Value::Number(number)) => Ok(Some(number.to_string())),
-            Some(other) => Err(unfit(name, "a text", &other)),
-        }
+        text(name, self.value(name)?)
+    }
+
+    /// The same, as people may see it.
+    ///
+    /// # Errors
+    /// That it is not.
+    pub fn shown_text(&self, name: &str) -> Result<Option<String>, Failure> {
+        text(name, self.shown(name)?)
     }
 
     /// What it is given under this name, which has to be there and to be text.
@@ -535,6 +573,15 @@ impl Burst {
             due: waiting.due,
         });
         Ok(id)
+    }
+}
+
+fn text(name: &str, value: Option<Value>) -> Result<Option<String>, Failure> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(other) => Err(unfit(name, "a text", &other)),
     }
 }
 

@@ -26,6 +26,7 @@ impl Burst {
         failure: Failure,
     ) -> Result<Option<(Number, Did)>> {
         let failure = Failure {
+            code: self.hide(failure.code),
             message: self.hide(failure.message),
             ..failure
         };

@@ -148,7 +148,8 @@ impl Burst {
     async fn complete(&mut self, number: Number, outcome: String) -> Result<Option<(Number, Did)>> {
         self.cancel_inside(number);
         self.forget_bookmarks(number);
-        self.note(Happened::Completed, Some(number), Some(outcome.clone()));
+        let way = self.hide_way(number, &outcome);
+        self.note(Happened::Completed, Some(number), Some(way));
         let Some(context) = self.state.contexts.remove(&number) else {
             return Ok(None);
         };

@@ -20,8 +20,8 @@ pub(super) struct Building<'a> {
     registry: &'a Registry,
     nodes: Vec<Vertex>,
     secrets: BTreeSet<String>,
-    /// What the activities around give names to.
-    scope: Vec<String>,
+    /// What the activities around give names to, and whether that could be a secret.
+    scope: Vec<(String, bool)>,
 }
 
 impl<'a> Building<'a> {
@@ -56,13 +56,18 @@ impl<'a> Building<'a> {
             let message = "this activity waits for nothing that could start an instance";
             return Err(here(Wrong::new("starts", message)));
         }
-        let names = activity.names(node);
+        let tells = self.telling(&inputs);
+        // What has a name inside was made of what is given.
+        let names = activity.names(node).into_iter();
+        let names: Vec<_> = names.map(|name| (name, !tells.is_empty())).collect();
         let at = self.nodes.len();
         self.nodes.push(Vertex {
             id: id.clone(),
             kind: node.kind.clone(),
             activity: activity.clone(),
             inputs,
+            tells,
+            hidden: self.hidden(),
             children: Vec::new(),
             into: node.into.clone(),
             retry: node.retry.clone(),
@@ -149,13 +154,30 @@ impl<'a> Building<'a> {
 
     fn knows(&self, name: &str) -> bool {
         let variable = || self.definition.variables.iter().any(|one| one.name == name);
-        ALWAYS.contains(&name) || self.scope.iter().any(|known| known == name) || variable()
+        ALWAYS.contains(&name) || self.scope.iter().any(|(known, _)| known == name) || variable()
     }
 
+    /// Whether what it gives could be a secret, or made of one.
     fn tells(&self, prepared: &Prepared) -> bool {
+        let told = |path: &str| {
+            let name = path.split('.').next().unwrap_or(path);
+            let inner = self.scope.iter().rev().find(|(known, _)| known == name);
+            inner.map_or_else(|| secrets::told(path, &self.secrets), |(_, secret)| *secret)
+        };
         let mut tells = false;
-        prepared.each(&mut |ready| tells |= secrets::told(ready, &self.secrets));
+        prepared.each(&mut |ready| tells |= ready.paths().any(told));
         tells
+    }
+
+    fn telling(&self, inputs: &BTreeMap<String, Prepared>) -> BTreeSet<String> {
+        let telling = inputs.iter().filter(|(_, input)| self.tells(input));
+        telling.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The names from around that could stand for secrets.
+    fn hidden(&self) -> BTreeSet<String> {
+        let hidden = self.scope.iter().filter(|(_, secret)| *secret);
+        hidden.map(|(name, _)| name.clone()).collect()
     }
 
     /// Where the result goes.

@@ -27,8 +27,8 @@ fn end(parent: &mut Instance, child: &(InstanceId, Create), sub_status: SubStatu
     let told = ended(&state).unwrap();
     assert_eq!(told, ended(&state).unwrap(), "the same each time");
     assert_eq!(told.to.instance.as_ref(), Some(&parent.state.instance));
-    let waiting = parent.state.bookmarks.iter();
-    let Some(bookmark) = waiting.filter(|one| one.hash == told.hash).next_back() else {
+    let mut waiting = parent.state.bookmarks.iter();
+    let Some(bookmark) = waiting.find(|one| one.hash == told.hash) else {
         return Delivery::Consumed;
     };
     let run = Run::at(Target::Bookmark(bookmark.id.clone()));

@@ -17,6 +17,7 @@ mod limits;
 mod loops;
 mod mistakes;
 mod retrying;
+mod secrets;
 mod timers;
 mod trying;
 mod waiting;
