@@ -8,6 +8,7 @@ mod support;
 mod beginning;
 mod branches;
 mod cancelling;
+mod chance;
 mod children;
 mod data;
 mod flowcharts;

@@ -84,12 +84,16 @@ impl Instance {
 
     /// The same, in a program that has registered more.
     pub(crate) fn with(definition: Value, registry: &Registry) -> Self {
-        let graph = graph(definition, registry).unwrap();
+        Self::of(Arc::new(graph(definition, registry).unwrap()))
+    }
+
+    /// The same, of a graph that others have too.
+    pub(crate) fn of(graph: Arc<Graph>) -> Self {
         let instance = InstanceId::new("i").unwrap();
         let now = Time::from_millis(NOON);
         Self {
             state: State::new(instance, graph.version().clone(), now),
-            graph: Arc::new(graph),
+            graph,
             clock: Arc::new(Clock::new()),
             journal: Vec::new(),
             effects: Vec::new(),
