@@ -31,9 +31,9 @@ pub trait Activity: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Names that are known besides, at this place in it.
-    fn names(&self, node: &Node, place: Place<'_>) -> Vec<String> {
-        let _ = (node, place);
+    /// Names that those inside of it know besides, at this port if it has ports.
+    fn names(&self, node: &Node, port: Option<&str>) -> Vec<String> {
+        let _ = (node, port);
         Vec::new()
     }
 
@@ -126,15 +126,6 @@ pub struct Child {
     pub tag: Value,
     /// How it ended.
     pub outcome: String,
-}
-
-/// A place in an activity at which expressions can stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
-    /// In what it is given under this name.
-    Given(&'a str),
-    /// Inside of what it contains, by the name of the port if there are ports.
-    Inside(Option<&'a str>),
 }
 
 /// What starts instances.
@@ -252,6 +243,8 @@ pub struct Given {
     pub fixed: bool,
     /// Whether people see it, so that nothing secret may go there.
     pub shown: bool,
+    /// Names that expressions in it know besides.
+    pub knows: &'static [&'static str],
 }
 
 impl Given {
@@ -264,6 +257,7 @@ impl Given {
             required: false,
             fixed: false,
             shown: false,
+            knows: &[],
         }
     }
 
@@ -285,6 +279,13 @@ impl Given {
     #[must_use]
     pub const fn shown(mut self) -> Self {
         self.shown = true;
+        self
+    }
+
+    /// Expressions in it know these names besides: see [`Cx::value_with`].
+    #[must_use]
+    pub const fn knowing(mut self, names: &'static [&'static str]) -> Self {
+        self.knows = names;
         self
     }
 }

@@ -22,8 +22,8 @@ mod state;
 
 pub use activities::{Coded, EVENT, TASK, delivered};
 pub use activity::{
-    Activity, Child, Contains, Descriptor, Doing, Given, Place, Schedule, Step, Trigger, Wrong,
-    done, ready,
+    Activity, Child, Contains, Descriptor, Doing, Given, Schedule, Step, Trigger, Wrong, done,
+    ready,
 };
 pub use burst::{
     Burst, Cx, HIDDEN, MAX_STEPS, Progress, Waiting, Written, check_input, ended, never_began,

@@ -20,7 +20,8 @@ fn check(what: &'static str, most: usize, slashes: bool, text: &str) -> Result<(
             .map_err(|error: Error| error.with("bytes", text.len()).with("at most", most));
     }
     if !slashes && text.contains(NodeId::BETWEEN) {
-        return refuse("a `/` stands between the ids of activities, so it is in none of them");
+        return refuse("a `/` stands between the ids of activities, so it is in none of them")
+            .map_err(|error: Error| error.with("id", text));
     }
     match text.char_indices().find(|(_, found)| found.is_control()) {
         None => Ok(()),

@@ -2,7 +2,7 @@
 
 use super::events::delivered;
 use crate::{
-    activity::{Activity, Child, Contains, Descriptor, Doing, Given, Place, Step, Wrong, ready},
+    activity::{Activity, Child, Contains, Descriptor, Doing, Given, Step, Wrong, ready},
     burst::{Cx, Waiting},
     definition::{Input, Node},
 };
@@ -53,6 +53,9 @@ impl Activity for DispatchWorkflow {
     }
 
     fn resume<'a>(&'a self, cx: &'a mut Cx<'_>, _: &'a str, input: Values) -> Doing<'a> {
+        if !waits_for(cx, &input) {
+            return ready(Ok(Step::Wait));
+        }
         cx.give(Value::Object(input));
         ready(Ok(Step::done()))
     }
@@ -84,6 +87,9 @@ impl Activity for ExecuteWorkflow {
     }
 
     fn resume<'a>(&'a self, cx: &'a mut Cx<'_>, _: &'a str, mut input: Values) -> Doing<'a> {
+        if !waits_for(cx, &input) {
+            return ready(Ok(Step::Wait));
+        }
         ready(match finished(&input) {
             true => {
                 cx.give(input.remove("output").unwrap_or_default());
@@ -118,7 +124,9 @@ async fn dispatch(cx: &mut Cx<'_>, wait: bool) -> Result<InstanceId, Failure> {
     let correlation = cx.text("correlation")?;
     let instance = start(cx, handle, input, correlation, wait)?;
     if wait {
-        cx.wait(Waiting::on(CHILD, payload(cx.instance(), &cx.execution())).at("over"))?;
+        // It stays until the one that is waited for is over: somebody could tell of an earlier one once more.
+        let waiting = Waiting::on(CHILD, payload(cx.instance(), &cx.execution()));
+        cx.wait(waiting.at("over").stays())?;
         cx.remember(json!([instance]));
     }
     Ok(instance)
@@ -155,6 +163,12 @@ fn call_off(cx: &mut Cx<'_>) {
     }
 }
 
+/// Whether `input` tells of the end of one that it waits for.
+fn waits_for(cx: &Cx<'_>, input: &Values) -> bool {
+    let over = input.get("instance").and_then(Value::as_str);
+    over.is_some_and(|over| waited(cx.data()).contains(over))
+}
+
 fn waited(data: &Value) -> BTreeSet<InstanceId> {
     let ids = data.get("waiting").unwrap_or(data).as_array();
     let ids = ids.into_iter().flatten().filter_map(Value::as_str);
@@ -177,7 +191,8 @@ const BULK: [Given; 5] = [
         "correlation",
         "of each instance; `item` and `index` are known",
     )
-    .shown(),
+    .shown()
+    .knowing(&["item", "index"]),
     WAIT,
 ];
 
@@ -208,12 +223,8 @@ impl Activity for BulkDispatch {
         }
     }
 
-    fn names(&self, _: &Node, place: Place<'_>) -> Vec<String> {
-        match place {
-            Place::Given("correlation") => vec!["item".to_owned(), "index".to_owned()],
-            Place::Given(_) => Vec::new(),
-            Place::Inside(_) => vec!["child".to_owned()],
-        }
+    fn names(&self, _: &Node, _: Option<&str>) -> Vec<String> {
+        vec!["child".to_owned()]
     }
 
     fn execute<'a>(&'a self, cx: &'a mut Cx<'_>) -> Doing<'a> {
@@ -237,7 +248,8 @@ async fn bulk(cx: &mut Cx<'_>) -> Result<Step, Failure> {
     let wait = cx.truth("wait")? == Some(true);
     let handle = handle(cx).await?;
     let common = delivered(cx.value("input")?);
-    let mut instances = Vec::new();
+    // All are known before the first is started: what fails half way has started none.
+    let mut each = Vec::new();
     for (index, item) in cx.list("items")?.into_iter().enumerate() {
         let scope = Values::from_iter([
             ("item".to_owned(), item.clone()),
@@ -250,6 +262,10 @@ async fn bulk(cx: &mut Cx<'_>) -> Result<Step, Failure> {
             Value::Object(fields) => input.extend(fields),
             other => drop(input.insert("item".to_owned(), other)),
         }
+        each.push((input, correlation));
+    }
+    let mut instances = Vec::new();
+    for (input, correlation) in each {
         instances.push(start(cx, handle.clone(), input, correlation, wait)?);
     }
     if !wait || instances.is_empty() {

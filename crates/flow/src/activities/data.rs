@@ -105,7 +105,7 @@ impl Activity for Log {
     }
 
     fn execute<'a>(&'a self, cx: &'a mut Cx<'_>) -> Doing<'a> {
-        let text = cx.value("text").map(|text| match text {
+        let text = cx.shown("text").map(|text| match text {
             Some(Value::String(text)) => text,
             Some(other) => other.to_string(),
             None => String::new(),

@@ -1,7 +1,7 @@
 //! Failing on purpose, and helping those who failed.
 
 use crate::{
-    activity::{Activity, Contains, Descriptor, Doing, Given, Place, Step, ready},
+    activity::{Activity, Contains, Descriptor, Doing, Given, Step, ready},
     burst::Cx,
     definition::Node,
     signal::{Answer, Signal},
@@ -32,8 +32,8 @@ impl Activity for Fault {
 }
 
 fn fault(cx: &Cx<'_>) -> Result<Step, Failure> {
-    let code = cx.text("code")?.unwrap_or_else(|| "fault".to_owned());
-    let message = cx.text("message")?.unwrap_or_default();
+    let code = cx.shown_text("code")?.unwrap_or_else(|| "fault".to_owned());
+    let message = cx.shown_text("message")?.unwrap_or_default();
     Err(Failure::new(code, message))
 }
 
@@ -58,9 +58,9 @@ impl Activity for Try {
             })
     }
 
-    fn names(&self, _: &Node, place: Place<'_>) -> Vec<String> {
-        match place {
-            Place::Inside(Some("catch")) => vec!["error".to_owned()],
+    fn names(&self, _: &Node, port: Option<&str>) -> Vec<String> {
+        match port {
+            Some("catch") => vec!["error".to_owned()],
             _ => Vec::new(),
         }
     }

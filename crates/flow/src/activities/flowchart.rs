@@ -12,7 +12,10 @@ use crate::{
 use lockwork_core::workflow::{Failure, Value};
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 /// Activities with arrows between them.
 #[derive(Debug)]
@@ -34,28 +37,33 @@ const GIVEN: [Given; 3] = [
     .fixed(),
 ];
 
-/// What a definition says about the arrows.
+/// What a definition says about the arrows. It is read again at each step, so nothing of it is copied.
 #[derive(Debug)]
-struct Chart {
-    start: String,
-    connections: Vec<Connection>,
+struct Chart<'a> {
+    start: Cow<'a, str>,
+    connections: Vec<Connection<'a>>,
     joins: BTreeMap<String, Join>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Connection {
-    from: String,
-    to: String,
-    #[serde(default = "done")]
-    on: String,
+struct Connection<'a> {
+    #[serde(borrow)]
+    from: Cow<'a, str>,
+    #[serde(borrow)]
+    to: Cow<'a, str>,
+    #[serde(borrow, default = "done")]
+    on: Cow<'a, str>,
     #[serde(default)]
     back: bool,
 }
 
-fn done() -> String {
-    Step::DONE.to_owned()
+const fn done() -> Cow<'static, str> {
+    Cow::Borrowed(Step::DONE)
 }
+
+/// Where the arrows lead from each activity.
+type Arrows<'a> = BTreeMap<&'a str, Vec<&'a str>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -74,11 +82,10 @@ impl Activity for Flowchart {
     }
 
     fn check(&self, node: &Node) -> Result<(), Wrong> {
-        let value = |name: &str| match node.with.get(name) {
-            Some(Input::Value(value)) => Some(value.clone()),
+        let chart = Chart::read(|name| match node.with.get(name) {
+            Some(Input::Value(value)) => Some(value),
             _ => None,
-        };
-        let chart = Chart::read(value)?;
+        })?;
         let names = match &node.contents {
             Contents::Ports(ports) => ports.keys().map(String::as_str).collect(),
             _ => BTreeSet::new(),
@@ -96,71 +103,99 @@ impl Activity for Flowchart {
 }
 
 fn begin(cx: &mut Cx<'_>) -> Result<Step, Failure> {
-    let chart = Chart::of(cx)?;
-    match cx.port(&chart.start) {
-        None => Ok(Step::done()),
+    let start = cx.port(&Chart::of(cx)?.start);
+    Ok(match start {
+        None => Step::done(),
         Some(start) => {
             cx.schedule(start);
-            Ok(Step::Wait)
+            Step::Wait
         }
-    }
+    })
 }
 
 fn go_on(cx: &mut Cx<'_>, child: &Child) -> Result<Step, Failure> {
-    let chart = Chart::of(cx)?;
-    let name = |index: usize, cx: &Cx<'_>| cx.children().nth(index).flatten().map(str::to_owned);
-    let over = name(child.index, cx).unwrap_or_default();
-    let mut tokens: BTreeSet<String> =
-        serde_json::from_value(cx.data().clone()).unwrap_or_default();
-    let followed = chart.connections.iter();
-    let followed = followed.filter(|one| one.from == over && one.on == child.outcome);
-    for connection in followed {
-        if chart.joins.get(&connection.to) == Some(&Join::Any) {
-            for late in chart.before(&connection.to) {
-                tokens.remove(late);
-                if let Some(index) = cx.port(late) {
-                    cx.withdraw(index);
-                }
-            }
-        }
-        tokens.insert(connection.to.clone());
+    let next = Chart::of(cx)?.next(cx, child);
+    for late in next.late {
+        cx.withdraw(late);
     }
-    let active: BTreeSet<String> = cx
-        .active_children()
-        .filter_map(|index| name(index, cx))
-        .collect();
-    for next in chart.ready(&tokens, &active) {
-        tokens.remove(&next);
-        if let Some(index) = cx.port(&next) {
-            cx.schedule(index);
-        }
+    for index in next.ready {
+        cx.schedule(index);
     }
-    cx.remember(json!(tokens));
+    cx.remember(json!(next.tokens));
     Ok(match cx.active() {
         0 => Step::done(),
         _ => Step::Wait,
     })
 }
 
-impl Chart {
-    fn of(cx: &Cx<'_>) -> Result<Self, Failure> {
-        let read = Self::read(|name| cx.value(name).ok().flatten());
+/// What follows from the end of an activity.
+struct Next {
+    /// Those that are not waited for any more.
+    late: Vec<usize>,
+    /// Those whose turn it is.
+    ready: Vec<usize>,
+    /// Those to which an arrow was followed, and that have to wait.
+    tokens: BTreeSet<String>,
+}
+
+impl<'a> Chart<'a> {
+    fn of(cx: &'a Cx<'_>) -> Result<Self, Failure> {
+        let read = Self::read(|name| cx.plain(name));
         read.map_err(|wrong| Failure::new("flowchart", wrong.message))
     }
 
-    fn read(value: impl Fn(&str) -> Option<Value>) -> Result<Self, Wrong> {
-        fn field<T: serde::de::DeserializeOwned>(
+    fn read(value: impl Fn(&str) -> Option<&'a Value>) -> Result<Self, Wrong> {
+        fn field<'a, T: Deserialize<'a> + Default>(
             name: &str,
-            value: Option<Value>,
-        ) -> Result<Option<T>, Wrong> {
-            let read = value.map(serde_json::from_value).transpose();
+            value: Option<&'a Value>,
+        ) -> Result<T, Wrong> {
+            let read = value.map(T::deserialize).transpose();
+            let read = read.map(Option::unwrap_or_default);
             read.map_err(|error| Wrong::new(format!("with.{name}"), error.to_string()))
         }
         Ok(Self {
-            start: field("start", value("start"))?.unwrap_or_default(),
-            connections: field("connections", value("connections"))?.unwrap_or_default(),
-            joins: field("joins", value("joins"))?.unwrap_or_default(),
+            start: field("start", value("start"))?,
+            connections: field("connections", value("connections"))?,
+            joins: field("joins", value("joins"))?,
         })
+    }
+
+    fn next(&self, cx: &Cx<'_>, child: &Child) -> Next {
+        let names: Vec<_> = cx.children().map(Option::unwrap_or_default).collect();
+        let over = names.get(child.index).copied().unwrap_or_default();
+        let mut tokens: BTreeSet<String> = cx.data().as_array().map_or_else(BTreeSet::new, |all| {
+            all.iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect()
+        });
+        let followed = self.connections.iter();
+        let followed = followed.filter(|one| one.from == over && one.on == child.outcome);
+        let followed: BTreeSet<_> = followed.map(|one| one.to.as_ref()).collect();
+        tokens.extend(followed.iter().map(|to| (*to).to_owned()));
+        let mut active: BTreeSet<_> = cx
+            .active_children()
+            .filter_map(|at| names.get(at))
+            .copied()
+            .collect();
+        // Only now, so that the order in which arrows were written does not matter.
+        let first = followed
+            .iter()
+            .filter(|to| self.joins.get(**to) == Some(&Join::Any));
+        let late: BTreeSet<_> = first.flat_map(|to| self.before(to)).collect();
+        tokens.retain(|token| !late.contains(token.as_str()));
+        active.retain(|name| !late.contains(name));
+        let ready = self.ready(&tokens, &active);
+        tokens.retain(|token| !ready.contains(token));
+        let places = |some: &dyn Fn(&str) -> bool| {
+            let places = names.iter().enumerate().filter(|(_, name)| some(name));
+            places.map(|(at, _)| at).collect()
+        };
+        Next {
+            late: places(&|name| late.contains(name)),
+            ready: places(&|name| ready.contains(name)),
+            tokens,
+        }
     }
 
     /// Whether each arrow has a beginning and an end, each activity can be reached, and none is before itself.
@@ -180,16 +215,13 @@ impl Chart {
         self.joins
             .keys()
             .try_for_each(|name| known("with.joins", name))?;
-        if let Some(turns) = names
-            .iter()
-            .find(|name| self.after(name, false).contains(*name))
-        {
+        if let Some(turns) = self.turning(names) {
             let message = format!(
                 "`{turns}` comes before itself: say `\"back\": true` at the connection that goes back"
             );
             return Err(Wrong::new("with.connections", message));
         }
-        let reached = self.after(&self.start, true);
+        let reached = reached(&self.arrows(|_| true), &self.start);
         match names
             .iter()
             .find(|name| **name != self.start && !reached.contains(*name))
@@ -202,36 +234,96 @@ impl Chart {
         }
     }
 
-    /// Those that can be reached from `name`, by one arrow or more.
-    fn after<'a>(&'a self, name: &str, back: bool) -> BTreeSet<&'a str> {
-        let (mut found, mut look) = (BTreeSet::new(), vec![name]);
-        while let Some(from) = look.pop() {
-            let next = self
-                .connections
-                .iter()
-                .filter(|one| one.from == from && (back || !one.back));
-            for connection in next {
-                if found.insert(connection.to.as_str()) {
-                    look.push(&connection.to);
+    /// One that comes before itself, if there is any.
+    fn turning<'n>(&'n self, names: &BTreeSet<&'n str>) -> Option<&'n str> {
+        let (to, mut left) = (self.arrows(|one| !one.back), names.clone());
+        let from = self.turned();
+        // Those that nobody is before are not in a circle, and neither are those that only they are before.
+        let mut look: Vec<_> = names
+            .iter()
+            .filter(|name| !from.contains_key(**name))
+            .copied()
+            .collect();
+        let mut before: BTreeMap<_, _> = from
+            .iter()
+            .map(|(name, from)| (*name, from.len()))
+            .collect();
+        while let Some(name) = look.pop() {
+            left.remove(name);
+            for next in to.get(name).into_iter().flatten().copied() {
+                let count = before.entry(next).or_default();
+                *count -= 1;
+                if *count == 0 {
+                    look.push(next);
                 }
             }
         }
-        found
+        // Each that is left has another one before it: so often back, and one is in the circle.
+        let mut at = left.first().copied()?;
+        for _ in names {
+            at = from
+                .get(at)?
+                .iter()
+                .copied()
+                .find(|name| left.contains(name))?;
+        }
+        Some(at)
+    }
+
+    fn arrows(&self, which: impl Fn(&Connection<'_>) -> bool) -> Arrows<'_> {
+        let mut arrows = Arrows::new();
+        for one in self.connections.iter().filter(|one| which(one)) {
+            arrows.entry(&one.from).or_default().push(&one.to);
+        }
+        arrows
+    }
+
+    /// The arrows turned round, but for those that go back.
+    fn turned(&self) -> Arrows<'_> {
+        let mut arrows = Arrows::new();
+        for one in self.connections.iter().filter(|one| !one.back) {
+            arrows.entry(&one.to).or_default().push(&one.from);
+        }
+        arrows
     }
 
     /// Those from which `name` can be reached.
-    fn before(&self, name: &str) -> BTreeSet<&str> {
-        let all = self.connections.iter().map(|one| one.from.as_str());
-        all.filter(|from| self.after(from, false).contains(name))
-            .collect()
+    fn before<'c>(&'c self, name: &str) -> BTreeSet<&'c str> {
+        reached(&self.turned(), name)
     }
 
     /// Those with a token to which nothing that is under way could bring another.
-    fn ready(&self, tokens: &BTreeSet<String>, active: &BTreeSet<String>) -> Vec<String> {
-        let free = |token: &&String| {
-            let mut others = tokens.iter().chain(active).filter(|other| other != token);
-            others.all(|other| !self.after(other, false).contains(token.as_str()))
-        };
-        tokens.iter().filter(free).cloned().collect()
+    fn ready(&self, tokens: &BTreeSet<String>, active: &BTreeSet<&str>) -> BTreeSet<String> {
+        let all: BTreeSet<_> = tokens
+            .iter()
+            .map(String::as_str)
+            .chain(active.iter().copied())
+            .collect();
+        // Nobody else is under way: the usual case, and then there is no need to look at the arrows.
+        if all.len() < 2 {
+            return tokens.clone();
+        }
+        let arrows = self.arrows(|one| !one.back);
+        let awaited: BTreeSet<_> = all
+            .into_iter()
+            .flat_map(|one| reached(&arrows, one))
+            .collect();
+        let free = tokens
+            .iter()
+            .filter(|token| !awaited.contains(token.as_str()));
+        free.cloned().collect()
     }
+}
+
+/// Those that can be reached from `name`, by one arrow or more.
+fn reached<'a>(arrows: &Arrows<'a>, name: &str) -> BTreeSet<&'a str> {
+    let (mut found, mut look) = (BTreeSet::new(), vec![name]);
+    while let Some(from) = look.pop() {
+        for to in arrows.get(from).into_iter().flatten() {
+            if found.insert(*to) {
+                look.push(to);
+            }
+        }
+    }
+    found
 }

@@ -1,9 +1,7 @@
 //! Again and again.
 
 use crate::{
-    activity::{
-        Activity, Child, Contains, Descriptor, Doing, Given, Place, Step, Wrong, done, ready,
-    },
+    activity::{Activity, Child, Contains, Descriptor, Doing, Given, Step, Wrong, done, ready},
     burst::Cx,
     definition::{Input, Node},
     signal::{Answer, Signal},
@@ -85,8 +83,8 @@ impl Activity for ForEach {
         named(node).map(drop)
     }
 
-    fn names(&self, node: &Node, place: Place<'_>) -> Vec<String> {
-        names(node, place)
+    fn names(&self, node: &Node, _: Option<&str>) -> Vec<String> {
+        names(node)
     }
 
     fn execute<'a>(&'a self, cx: &'a mut Cx<'_>) -> Doing<'a> {
@@ -133,18 +131,19 @@ const INDEX: &str = "index";
 pub(super) fn named(node: &Node) -> Result<&str, Wrong> {
     match node.with.get("as") {
         None => Ok(ITEM),
+        Some(Input::Value(Value::String(name))) if name == INDEX => {
+            let message = "`index` says which item it is: choose another name";
+            Err(Wrong::new("with.as", message))
+        }
         Some(Input::Value(Value::String(name))) if !name.is_empty() => Ok(name),
         Some(_) => Err(Wrong::new("with.as", "a name is a text that is not empty")),
     }
 }
 
 /// The names that those inside of a loop know besides.
-pub(super) fn names(node: &Node, place: Place<'_>) -> Vec<String> {
+pub(super) fn names(node: &Node) -> Vec<String> {
     let item = named(node).unwrap_or(ITEM);
-    match place {
-        Place::Inside(_) => vec![item.to_owned(), INDEX.to_owned()],
-        Place::Given(_) => Vec::new(),
-    }
+    vec![item.to_owned(), INDEX.to_owned()]
 }
 
 /// The end of the loop around it.

@@ -2,7 +2,7 @@
 
 use super::loops::{AS, BODY, ends, named, names, scope};
 use crate::{
-    activity::{Activity, Child, Descriptor, Doing, Given, Place, Step, Wrong, ready},
+    activity::{Activity, Child, Descriptor, Doing, Given, Step, Wrong, ready},
     burst::Cx,
     definition::{Input, Node},
     signal::{Answer, Signal},
@@ -38,8 +38,8 @@ impl Activity for ParallelForEach {
         }
     }
 
-    fn names(&self, node: &Node, place: Place<'_>) -> Vec<String> {
-        names(node, place)
+    fn names(&self, node: &Node, _: Option<&str>) -> Vec<String> {
+        names(node)
     }
 
     fn execute<'a>(&'a self, cx: &'a mut Cx<'_>) -> Doing<'a> {

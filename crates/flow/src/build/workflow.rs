@@ -143,7 +143,7 @@ impl Workflow {
     /// ```
     pub fn build(self) -> Result<Definition> {
         let id = self.id;
-        read::definition(&id, self.root, || {
+        read::definition(&id, Ok(self.root), || {
             Ok(Head {
                 lockwork: FORMAT,
                 id: DefinitionId::new(&id)?,

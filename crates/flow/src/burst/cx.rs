@@ -1,8 +1,9 @@
 //! What an activity can see and do while it is executed.
 
-use super::Burst;
+use super::{Burst, HIDDEN};
 use crate::{
     effect::{Effect, Job, Task},
+    expression::MAX_DEPTH,
     graph::{Prepared, Vertex},
     journal::Happened,
     outside::Told,
@@ -175,7 +176,8 @@ impl<'b> Cx<'b> {
         let Some(input) = self.vertex().and_then(|vertex| vertex.inputs.get(name)) else {
             return Ok(None);
         };
-        self.evaluate(input, besides).map(Some).map_err(|message| {
+        let known = |name: &str| besides.get(name).cloned().or_else(|| self.known(name));
+        self.evaluate(input, &known).map(Some).map_err(|message| {
             Failure::new(
                 "expression",
                 format!("`{name}` cannot be evaluated: {message}"),
@@ -183,12 +185,54 @@ impl<'b> Cx<'b> {
         })
     }
 
-    fn evaluate(&self, input: &Prepared, besides: &Values) -> Result<Value, String> {
+    /// What it is given under this name, if the definition says it plainly.
+    pub(crate) fn plain(&self, name: &str) -> Option<&Value> {
+        match self.vertex()?.inputs.get(name)? {
+            Prepared::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// What it is given under this name, as people may see it: where it is made of secrets, those are left out.
+    ///
+    /// # Errors
+    /// Those of [`value`](Self::value).
+    pub fn shown(&self, name: &str) -> Result<Option<Value>, Failure> {
+        let value = self.value(name)?;
+        let told = self.vertex().filter(|vertex| vertex.tells.contains(name));
+        let Some(input) = told.and_then(|vertex| vertex.inputs.get(name)) else {
+            return Ok(value);
+        };
+        let seen = self.evaluate(input, &|name| Some(self.veiled(name, self.known(name)?)));
+        // With something else in its place it may make no sense, and then it is better not seen at all.
+        Ok(Some(seen.unwrap_or_else(|_| HIDDEN.into())))
+    }
+
+    fn veiled(&self, name: &str, mut value: Value) -> Value {
+        let graph = &self.burst.graph;
+        let inner = self
+            .vertex()
+            .is_some_and(|vertex| vertex.hidden.contains(name));
+        if inner || graph.is_secret(name) {
+            return HIDDEN.into();
+        }
+        if let ("input" | "output", Value::Object(fields)) = (name, &mut value) {
+            let secret = fields
+                .iter_mut()
+                .filter(|(field, _)| graph.is_secret(&format!("{name}.{field}")));
+            secret.for_each(|(_, value)| *value = HIDDEN.into());
+        }
+        value
+    }
+
+    fn evaluate(
+        &self,
+        input: &Prepared,
+        known: &dyn Fn(&str) -> Option<Value>,
+    ) -> Result<Value, String> {
         let known = |ready: &crate::expression::Ready| {
-            let names = ready.names().filter_map(|name| {
-                let value = besides.get(name).cloned();
-                Some((name.to_owned(), value.or_else(|| self.known(name))?))
-            });
+            let names = ready.names();
+            let names = names.filter_map(|name| Some((name.to_owned(), known(name)?)));
             names.collect()
         };
         input.evaluate(&known).map_err(|problem| problem.0)
@@ -224,12 +268,15 @@ impl<'b> Cx<'b> {
     /// # Errors
     /// That it is not.
     pub fn text(&self, name: &str) -> Result<Option<String>, Failure> {
-        match self.value(name)? {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(Value::Number(number)) => Ok(Some(number.to_string())),
-            Some(other) => Err(unfit(name, "a text", &other)),
-        }
+        text(name, self.value(name)?)
+    }
+
+    /// The same, as people may see it.
+    ///
+    /// # Errors
+    /// That it is not.
+    pub fn shown_text(&self, name: &str) -> Result<Option<String>, Failure> {
+        text(name, self.shown(name)?)
     }
 
     /// What it is given under this name, which has to be there and to be text.
@@ -398,7 +445,7 @@ impl<'b> Cx<'b> {
     /// Changes a variable.
     ///
     /// # Errors
-    /// `value.large`, if the value is.
+    /// `value.large`, if the value is, or nested too deep.
     pub fn set_variable(&mut self, name: impl Into<String>, value: Value) -> Result<(), Failure> {
         self.burst.set_variable(name.into(), value)
     }
@@ -406,7 +453,7 @@ impl<'b> Cx<'b> {
     /// Changes what the instance gives.
     ///
     /// # Errors
-    /// `value.large`, if the value is.
+    /// `value.large`, if the value is, or nested too deep.
     pub fn set_output(&mut self, name: impl Into<String>, value: Value) -> Result<(), Failure> {
         let name = name.into();
         fits(&name, &value)?;
@@ -531,6 +578,15 @@ impl Burst {
     }
 }
 
+fn text(name: &str, value: Option<Value>) -> Result<Option<String>, Failure> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(other) => Err(unfit(name, "a text", &other)),
+    }
+}
+
 fn unfit(name: &str, wanted: &str, got: &Value) -> Failure {
     let got = match got {
         Value::Null => "nothing",
@@ -562,23 +618,44 @@ pub(crate) fn weight(value: &Value) -> usize {
     }
 }
 
+/// Whether `value` is nested more than so deep.
+fn is_deeper(value: &Value, than: usize) -> bool {
+    let mut inside: Box<dyn Iterator<Item = &Value>> = match value {
+        Value::Array(items) => Box::new(items.iter()),
+        Value::Object(fields) => Box::new(fields.values()),
+        _ => return false,
+    };
+    than == 0 || inside.any(|value| is_deeper(value, than - 1))
+}
+
+/// What is too large about `value`, if anything: it has to be written down and read again each time.
+pub(crate) fn large(value: &Value) -> Option<String> {
+    if is_deeper(value, MAX_DEPTH) {
+        return Some(format!("is nested more than {MAX_DEPTH} deep"));
+    }
+    let too_long = weight(value) > MAX_VALUE_BYTES;
+    too_long.then(|| format!("has more than {MAX_VALUE_BYTES} bytes: keep it elsewhere"))
+}
+
 fn fits(name: &str, value: &Value) -> Result<(), Failure> {
-    match weight(value) <= MAX_VALUE_BYTES {
-        true => Ok(()),
-        false => Err(Failure::new(
-            "value.large",
-            format!(
-                "what should go into `{name}` has more than {MAX_VALUE_BYTES} bytes: keep it elsewhere"
-            ),
-        )),
+    match large(value) {
+        None => Ok(()),
+        Some(large) => {
+            let message = format!("what should go into `{name}` {large}");
+            Err(Failure::new("value.large", message))
+        }
     }
 }
 
-/// Whether an instance can be given this.
+/// Whether an instance can be given this, or an activity in it.
 ///
 /// # Errors
-/// [`ErrorKind::Invalid`] if it is too large.
+/// [`ErrorKind::Invalid`] if it is too large or nested too deep.
 pub fn check_input(input: &Values) -> Result<()> {
+    if input.values().any(|value| is_deeper(value, MAX_DEPTH)) {
+        let message = "what an instance is given is nested too deep";
+        return Err(Error::new(ErrorKind::Invalid, message).with("at most", MAX_DEPTH));
+    }
     let bytes: usize = input
         .iter()
         .map(|(key, value)| key.len() + weight(value))

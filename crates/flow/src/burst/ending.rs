@@ -81,8 +81,7 @@ impl Burst {
     /// and what they have asked others to do is called off.
     pub(super) fn cancel(&mut self, number: Number) {
         self.cancel_inside(number);
-        self.state.queue.retain(|work| work.execution() != number);
-        self.forget_bookmarks(number);
+        self.withdraw(number);
         if let Ok(activity) = self
             .vertex(number)
             .map(|vertex| Arc::clone(&vertex.activity))
@@ -96,6 +95,12 @@ impl Burst {
         self.state
             .incidents
             .retain(|incident| incident.execution != execution);
+    }
+
+    /// Nothing of an execution is to be done, and nobody can resume it.
+    pub(super) fn withdraw(&mut self, number: Number) {
+        self.state.queue.retain(|work| work.execution() != number);
+        self.forget_bookmarks(number);
     }
 
     pub(super) fn forget_bookmarks(&mut self, number: Number) {

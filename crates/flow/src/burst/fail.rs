@@ -1,7 +1,7 @@
 //! What happens when an activity fails: it is tried again, somebody around it helps, or there is an incident.
 
 use super::{
-    Burst,
+    Burst, MAX_STEPS,
     step::{Did, RETRY},
 };
 use crate::{
@@ -26,11 +26,12 @@ impl Burst {
         failure: Failure,
     ) -> Result<Option<(Number, Did)>> {
         let failure = Failure {
+            code: self.hide(failure.code),
             message: self.hide(failure.message),
             ..failure
         };
         self.cancel_inside(number);
-        self.forget_bookmarks(number);
+        self.withdraw(number);
         let note = format!("{}: {}", failure.code, failure.message);
         self.note(Happened::Faulted, Some(number), Some(note));
         if self.again(number, &failure)? {
@@ -38,7 +39,8 @@ impl Burst {
         }
         match self.offer(number, &Signal::Failed(failure.clone()))? {
             Some((helper, Answer::Done)) => Ok(Some((helper, Ok(Step::done())))),
-            Some(_) => Ok(None),
+            // It waits for what it has scheduled, or has to hear that there is nothing.
+            Some((helper, _)) => Ok(Some((helper, Ok(Step::Wait)))),
             None => {
                 self.incident(number, failure)?;
                 Ok(None)
@@ -52,10 +54,12 @@ impl Burst {
             return Ok(false);
         };
         let worth = policy.on.is_empty() || policy.on.contains(&failure.code);
+        // In this burst, whatever is tried again fails again.
+        let endless = self.steps > MAX_STEPS;
         let Some(context) = self.context_mut(number) else {
             return Ok(false);
         };
-        if !worth || context.retried >= policy.times {
+        if !worth || context.retried >= policy.times || endless {
             return Ok(false);
         }
         let wait = wait(&policy, context.retried);
@@ -102,12 +106,13 @@ impl Burst {
 
 /// How long to wait before the next time.
 fn wait(policy: &Retry, retried: u32) -> Duration {
-    let first = policy.after.as_duration().as_secs_f64();
-    let grown = first
-        * policy
-            .factor
-            .max(0.0)
-            .powi(retried.try_into().unwrap_or(i32::MAX));
+    let first = policy.after.as_duration();
+    // No time at all, times without end, would be no number.
+    if first.is_zero() {
+        return first;
+    }
+    let times = retried.try_into().unwrap_or(i32::MAX);
+    let grown = first.as_secs_f64() * policy.factor.max(0.0).powi(times);
     let most = policy
         .at_most
         .map_or(Duration::MAX, |most| most.as_duration());

@@ -2,10 +2,11 @@
 
 use super::Burst;
 use crate::{
-    graph::Graph,
-    state::{State, Work},
+    activity::Step,
+    graph::{Graph, Vertex},
+    state::{Number, State, Work},
 };
-use lockwork_core::workflow::{Value, Values};
+use lockwork_core::workflow::{NodeId, Value, Values};
 
 /// What stands in the place of a secret.
 pub const HIDDEN: &str = "(secret)";
@@ -16,6 +17,17 @@ impl Burst {
         match self.graph.has_secrets() {
             false => text,
             true => without(text, &secrets(&self.graph, &self.state)),
+        }
+    }
+
+    /// The outcome of an execution, unless a secret has decided it.
+    pub(super) fn hide_way(&self, number: Number, outcome: &str) -> String {
+        let told = self
+            .vertex(number)
+            .is_ok_and(|vertex| !vertex.tells.is_empty());
+        match told && outcome != Step::DONE {
+            true => HIDDEN.to_owned(),
+            false => self.hide(outcome.to_owned()),
         }
     }
 }
@@ -35,18 +47,55 @@ pub fn shown(graph: &Graph, state: &State) -> State {
     blank(&mut shown.output, |name| {
         graph.is_secret(&format!("output.{name}"))
     });
+    veil(graph, &mut shown);
     written_by_people(&mut shown, &mut |value| hide_in(value, &secrets));
     let texts = [&mut shown.correlation, &mut shown.name]
         .into_iter()
         .flatten();
-    let messages = shown
+    let failures = shown
         .incidents
         .iter_mut()
-        .map(|incident| &mut incident.failure.message);
+        .map(|incident| &mut incident.failure);
+    let failures = failures.flat_map(|failure| [&mut failure.code, &mut failure.message]);
     texts
-        .chain(messages)
+        .chain(failures)
         .for_each(|text| *text = without(std::mem::take(text), &secrets));
     shown
+}
+
+/// What is made of secrets, and what is to become one, does not look like one.
+fn veil(graph: &Graph, state: &mut State) {
+    let vertex = |node: &NodeId| graph.find(node).ok().and_then(|at| graph.vertex(at));
+    let takes = |vertex: &Vertex| {
+        vertex
+            .into
+            .as_ref()
+            .is_some_and(|into| graph.is_secret(into))
+    };
+    let all = |values: &mut Values| blank(values, |_| true);
+    for work in &mut state.queue {
+        let context = state.contexts.get(&work.execution());
+        let taken = context
+            .and_then(|context| vertex(&context.node))
+            .is_some_and(takes);
+        if let (true, Work::Resume { input, .. }) = (taken, work) {
+            all(input);
+        }
+    }
+    let trigger = state.trigger.as_mut();
+    let trigger = trigger.filter(|trigger| vertex(&trigger.node).is_some_and(takes));
+    trigger
+        .into_iter()
+        .for_each(|trigger| all(&mut trigger.input));
+    for context in state.contexts.values_mut() {
+        let Some(vertex) = vertex(&context.node) else {
+            continue;
+        };
+        if !vertex.tells.is_empty() && !context.data.is_null() {
+            context.data = HIDDEN.into();
+        }
+        blank(&mut context.scope, |name| vertex.hidden.contains(name));
+    }
 }
 
 /// Each value in a state that came from an author or a user. Ids and words of the engine are none of them.
@@ -107,7 +156,13 @@ fn secrets(graph: &Graph, state: &State) -> Vec<String> {
 
 fn texts_in(value: &Value, texts: &mut Vec<String>) {
     match value {
-        Value::String(text) if !text.is_empty() => texts.push(text.clone()),
+        Value::String(text) if !text.is_empty() => {
+            // As it stands in JSON, too.
+            let escaped = Value::from(text.as_str()).to_string();
+            let escaped = escaped.get(1..escaped.len() - 1).unwrap_or_default();
+            texts.extend((escaped != text).then(|| escaped.to_owned()));
+            texts.push(text.clone());
+        }
         // A short number is everywhere: to hide it would hide the rest.
         Value::Number(number) if number.to_string().len() > 3 => texts.push(number.to_string()),
         Value::Array(items) => items.iter().for_each(|item| texts_in(item, texts)),
@@ -130,9 +185,13 @@ fn hide_in(json: &mut Value, secrets: &[String]) {
     match json {
         Value::String(text) => *text = without(std::mem::take(text), secrets),
         Value::Array(items) => items.iter_mut().for_each(|item| hide_in(item, secrets)),
-        Value::Object(fields) => fields
-            .values_mut()
-            .for_each(|value| hide_in(value, secrets)),
+        Value::Object(fields) => {
+            let hidden = std::mem::take(fields).into_iter().map(|(key, mut value)| {
+                hide_in(&mut value, secrets);
+                (without(key, secrets), value)
+            });
+            *fields = hidden.collect();
+        }
         Value::Number(_) | Value::Bool(_) | Value::Null => {}
     }
 }

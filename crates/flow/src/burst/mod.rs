@@ -11,6 +11,7 @@ mod hide;
 mod step;
 
 pub use cx::{Cx, Waiting, check_input};
+pub(crate) use cx::{large, weight};
 pub use ending::{ended, never_began};
 pub use hide::{HIDDEN, shown};
 

@@ -148,7 +148,8 @@ impl Burst {
     async fn complete(&mut self, number: Number, outcome: String) -> Result<Option<(Number, Did)>> {
         self.cancel_inside(number);
         self.forget_bookmarks(number);
-        self.note(Happened::Completed, Some(number), Some(outcome.clone()));
+        let way = self.hide_way(number, &outcome);
+        self.note(Happened::Completed, Some(number), Some(way));
         let Some(context) = self.state.contexts.remove(&number) else {
             return Ok(None);
         };
@@ -199,7 +200,7 @@ impl Burst {
     fn raise(&mut self, from: Number, signal: &Signal) -> Result<Option<(Number, Did)>> {
         Ok(match self.offer(from, signal)? {
             Some((number, Answer::Done)) => Some((number, Ok(Step::done()))),
-            Some(_) => None,
+            Some((number, _)) => Some((number, Ok(Step::Wait))),
             None => {
                 let message = "there is no loop around this activity that could end";
                 Some((from, Err(Failure::new("break.outside", message))))

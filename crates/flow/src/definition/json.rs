@@ -1,7 +1,7 @@
 //! Definitions in JSON, as they are before anybody has checked them.
 
 use super::{
-    Definition, Input, Node, Retry, input,
+    Definition, FORMAT, Input, Node, Retry, input,
     read::{self, Inside, Unread, wrong},
 };
 use lockwork_core::workflow::{ActivityId, Error, ErrorKind, Result, Value, Values};
@@ -15,12 +15,30 @@ pub(super) fn definition(mut json: Value) -> Result<Definition> {
     fields.remove("$schema");
     let id = fields.get("id").and_then(Value::as_str);
     let id = id.unwrap_or_default().to_owned();
-    read::definition(&id, root, || {
+    // First of all: a newer one may have anything in it.
+    let format = format(fields.get("lockwork"));
+    read::definition(&id, format.map(|()| root), || {
         serde_json::from_value(json).map_err(|error| {
             let message = format!("the definition is not as it should be: {error}");
             Error::new(ErrorKind::Invalid, message)
         })
     })
+}
+
+fn format(format: Option<&Value>) -> Result<()> {
+    let Some(format) = format.and_then(Value::as_u64) else {
+        return Ok(());
+    };
+    let (kind, message) = match format {
+        0 => (ErrorKind::Invalid, "there is no such form of definitions"),
+        format if format > FORMAT.into() => {
+            let message =
+                "this definition was written for a newer version of lockwork: update this program";
+            (ErrorKind::Unsupported, message)
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::new(kind, message).with("format", format))
 }
 
 impl Unread for Value {

@@ -105,7 +105,8 @@ impl Definition {
     /// [`ErrorKind::Unsupported`] if it was written for a newer version.
     pub fn from_json(json: &str) -> Result<Self> {
         let json = serde_json::from_str(json).map_err(|error| {
-            let message = format!("a definition is JSON, and this is not: {error}");
+            let message =
+                format!("a definition is JSON, not nested too deep, and this is not: {error}");
             Error::new(ErrorKind::Invalid, message)
         })?;
         Self::from_value(json)
@@ -129,17 +130,8 @@ impl Definition {
     }
 
     fn of(head: Head, root: Node) -> Result<Self> {
-        if head.lockwork > FORMAT {
-            let message =
-                "this definition was written for a newer version of lockwork: update this program";
-            return Err(Error::new(ErrorKind::Unsupported, message).with("format", head.lockwork));
-        }
-        if head.lockwork == 0 {
-            let message = "the first form of definitions is 1: write `\"lockwork\": 1`";
-            return Err(Error::new(ErrorKind::Invalid, message).with("field", "lockwork"));
-        }
         let definition = Self {
-            lockwork: FORMAT,
+            lockwork: head.lockwork,
             id: head.id,
             name: head.name,
             description: head.description,

@@ -29,12 +29,12 @@ pub(crate) enum Inside<T> {
 /// The definition that is called `id`, if that can be read.
 pub(crate) fn definition<T: Unread>(
     id: &str,
-    root: Option<T>,
+    root: Result<Option<T>>,
     head: impl FnOnce() -> Result<Head>,
 ) -> Result<Definition> {
     let read = || {
         let missing = || wrong("a definition has a `root`: the activity it begins with");
-        let root = root.ok_or_else(missing)?;
+        let root = root?.ok_or_else(missing)?;
         let root = Reading { nodes: 0 }.node(root, &mut Vec::new())?;
         Definition::of(head()?, root)
     };

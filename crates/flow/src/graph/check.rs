@@ -2,12 +2,13 @@
 
 use super::{Prepared, Vertex, secrets, wrong_at};
 use crate::{
-    activity::{Activity, Contains, Descriptor, Place, Wrong},
+    activity::{Activity, Contains, Descriptor, Given, Wrong},
+    burst::large,
     definition::{Contents, Definition, Input, Node},
-    expression::Ready,
+    expression::{Ready, is_global},
     registry::Registry,
 };
-use lockwork_core::workflow::{NodeId, Result};
+use lockwork_core::workflow::{Error, ErrorKind, NodeId, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that every expression knows.
@@ -19,8 +20,8 @@ pub(super) struct Building<'a> {
     registry: &'a Registry,
     nodes: Vec<Vertex>,
     secrets: BTreeSet<String>,
-    /// What the activities around give names to.
-    scope: Vec<String>,
+    /// What the activities around give names to, and whether that could be a secret.
+    scope: Vec<(String, bool)>,
 }
 
 impl<'a> Building<'a> {
@@ -46,7 +47,7 @@ impl<'a> Building<'a> {
         })?;
         let descriptor = activity.describe();
         let here = |wrong: Wrong| wrong_at(&id, &wrong);
-        let inputs = self.inputs(node, &**activity).map_err(here)?;
+        let inputs = self.inputs(node, &descriptor).map_err(here)?;
         contents(node, &descriptor).map_err(here)?;
         self.result(node, &descriptor).map_err(here)?;
         self.target(node, &inputs).map_err(here)?;
@@ -55,17 +56,21 @@ impl<'a> Building<'a> {
             let message = "this activity waits for nothing that could start an instance";
             return Err(here(Wrong::new("starts", message)));
         }
+        let tells = self.telling(&inputs);
+        let told = !tells.is_empty();
         let at = self.nodes.len();
         self.nodes.push(Vertex {
             id: id.clone(),
             kind: node.kind.clone(),
             activity: activity.clone(),
             inputs,
+            tells,
+            hidden: self.hidden(),
             children: Vec::new(),
             into: node.into.clone(),
             retry: node.retry.clone(),
         });
-        let children = self.children(node, &id, &**activity)?;
+        let children = self.children(node, &id, &**activity, told)?;
         if let Some(vertex) = self.nodes.get_mut(at) {
             vertex.children = children;
         }
@@ -77,6 +82,7 @@ impl<'a> Building<'a> {
         node: &Node,
         id: &NodeId,
         activity: &dyn Activity,
+        tells: bool,
     ) -> Result<Vec<(Option<String>, usize)>> {
         let (mut children, mut seen) = (Vec::new(), BTreeSet::new());
         for (port, child) in node.children() {
@@ -84,9 +90,16 @@ impl<'a> Building<'a> {
                 let message = "two activities here have the same id: give each its own";
                 return Err(wrong_at(id, &Wrong::new("do", message)).with("id", &child.id));
             }
+            let path = id.child(&child.id);
+            let path = path.map_err(|error| error.with("node", id).with("field", "id"))?;
+            // What has a name inside was made of what is given.
+            let names = activity
+                .names(node, port)
+                .into_iter()
+                .map(|name| (name, tells));
             let before = self.scope.len();
-            self.scope.extend(activity.names(node, Place::Inside(port)));
-            let at = self.node(child, id.child(&child.id)?)?;
+            self.scope.extend(names);
+            let at = self.node(child, path)?;
             self.scope.truncate(before);
             children.push((port.map(str::to_owned), at));
         }
@@ -94,11 +107,10 @@ impl<'a> Building<'a> {
     }
 
     fn inputs(
-        &mut self,
+        &self,
         node: &Node,
-        activity: &dyn Activity,
+        descriptor: &Descriptor,
     ) -> Result<BTreeMap<String, Prepared>, Wrong> {
-        let descriptor = &activity.describe();
         for given in descriptor.inputs.iter().filter(|given| given.required) {
             if !node.with.contains_key(given.name) {
                 let message = format!("{} needs this: {}", descriptor.kind, given.about);
@@ -109,10 +121,7 @@ impl<'a> Building<'a> {
         for (name, input) in &node.with {
             let given = descriptor.inputs.iter().find(|given| given.name == name);
             let given = given.ok_or_else(|| unknown(name, descriptor))?;
-            let before = self.scope.len();
-            self.scope.extend(activity.names(node, Place::Given(name)));
-            let prepared = self.prepared(name, input)?;
-            self.scope.truncate(before);
+            let prepared = self.prepared(given, input)?;
             if given.fixed && !prepared.is_plain() {
                 let message =
                     "this has to be known before anything is executed: write a plain value";
@@ -127,7 +136,9 @@ impl<'a> Building<'a> {
         Ok(inputs)
     }
 
-    fn prepared(&self, name: &str, input: &Input) -> Result<Prepared, Wrong> {
+    fn prepared(&self, given: &Given, input: &Input) -> Result<Prepared, Wrong> {
+        let name = given.name;
+        let known = |name: &str| self.knows(name) || given.knows.contains(&name) || is_global(name);
         let prepared = Prepared::of(input).map_err(|problem| {
             let message = format!("this expression cannot be read: {}", problem.0);
             Wrong::new(field(name), message)
@@ -136,7 +147,7 @@ impl<'a> Building<'a> {
         prepared.each(&mut |ready: &Ready| {
             unknown = unknown
                 .take()
-                .or_else(|| ready.names().find(|name| !self.knows(name)));
+                .or_else(|| ready.names().find(|name| !known(name)));
         });
         match unknown {
             None => Ok(prepared),
@@ -151,13 +162,30 @@ impl<'a> Building<'a> {
 
     fn knows(&self, name: &str) -> bool {
         let variable = || self.definition.variables.iter().any(|one| one.name == name);
-        ALWAYS.contains(&name) || self.scope.iter().any(|known| known == name) || variable()
+        ALWAYS.contains(&name) || self.scope.iter().any(|(known, _)| known == name) || variable()
     }
 
+    /// Whether what it gives could be a secret, or made of one.
     fn tells(&self, prepared: &Prepared) -> bool {
+        let told = |path: &str| {
+            let name = path.split('.').next().unwrap_or(path);
+            let inner = self.scope.iter().rev().find(|(known, _)| known == name);
+            inner.map_or_else(|| secrets::told(path, &self.secrets), |(_, secret)| *secret)
+        };
         let mut tells = false;
-        prepared.each(&mut |ready| tells |= secrets::told(ready, &self.secrets));
+        prepared.each(&mut |ready| tells |= ready.paths().any(told));
         tells
+    }
+
+    fn telling(&self, inputs: &BTreeMap<String, Prepared>) -> BTreeSet<String> {
+        let telling = inputs.iter().filter(|(_, input)| self.tells(input));
+        telling.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The names from around that could stand for secrets.
+    fn hidden(&self) -> BTreeSet<String> {
+        let hidden = self.scope.iter().filter(|(_, secret)| *secret);
+        hidden.map(|(name, _)| name.clone()).collect()
     }
 
     /// Where the result goes.
@@ -210,6 +238,22 @@ impl<'a> Building<'a> {
             }
         }
     }
+}
+
+/// Variables have names that stand for nothing else, and values that can be kept.
+pub(super) fn variables(definition: &Definition) -> Result<()> {
+    for one in &definition.variables {
+        let wrong = match ALWAYS.contains(&one.name.as_str()) {
+            true => Some("every expression knows this name already: choose another".to_owned()),
+            false => large(&one.value).map(|large| format!("this value {large}")),
+        };
+        if let Some(message) = wrong {
+            return Err(Error::new(ErrorKind::Invalid, message)
+                .with("field", "variables")
+                .with("name", &one.name));
+        }
+    }
+    Ok(())
 }
 
 fn field(name: &str) -> String {

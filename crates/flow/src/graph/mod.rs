@@ -36,6 +36,10 @@ pub(crate) struct Vertex {
     pub(crate) kind: String,
     pub(crate) activity: Arc<dyn Activity>,
     pub(crate) inputs: BTreeMap<String, Prepared>,
+    /// Those inputs that could be secrets, or made of some.
+    pub(crate) tells: BTreeSet<String>,
+    /// The names from around that could stand for secrets.
+    pub(crate) hidden: BTreeSet<String>,
     /// Those it contains, by their place in the graph, with the names of their ports.
     pub(crate) children: Vec<(Option<String>, usize)>,
     pub(crate) into: Option<String>,
@@ -66,6 +70,7 @@ impl Graph {
 
     fn build(definition: Definition, version: VersionId, registry: &Registry) -> Result<Self> {
         let root = NodeId::new(definition.root.id.as_str())?;
+        check::variables(&definition)?;
         let mut building = check::Building::new(&definition, registry);
         building.node(&definition.root, root)?;
         let (nodes, secrets) = building.done();

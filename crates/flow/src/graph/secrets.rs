@@ -1,6 +1,6 @@
 //! Which names stand for what nobody may see.
 
-use crate::{definition::Definition, expression::Ready};
+use crate::definition::Definition;
 use std::collections::BTreeSet;
 
 /// Variables by their names, inputs as `input.name`, outputs as `output.name`.
@@ -14,17 +14,12 @@ pub(super) fn of(definition: &Definition) -> BTreeSet<String> {
     variables.chain(inputs).chain(outputs).collect()
 }
 
-/// Whether what `ready` gives could tell a secret: it asks for one, for a part of one, or for all inputs at once.
-pub(super) fn told(ready: &Ready, secrets: &BTreeSet<String>) -> bool {
-    ready.paths().any(|path| {
-        secrets.iter().any(|secret| {
-            path == secret
-                || path
-                    .strip_prefix(secret.as_str())
-                    .is_some_and(|rest| rest.starts_with('.'))
-                || secret
-                    .strip_prefix(path)
-                    .is_some_and(|rest| rest.starts_with('.'))
-        })
-    })
+/// Whether `path` tells a secret: it is one, a part of one, or has one in it, as all inputs together have.
+pub(super) fn told(path: &str, secrets: &BTreeSet<String>) -> bool {
+    let is_in = |part: &str, whole: &str| {
+        let rest = part.strip_prefix(whole);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let mut secrets = secrets.iter();
+    secrets.any(|secret| is_in(path, secret) || is_in(secret, path))
 }

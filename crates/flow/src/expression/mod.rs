@@ -1,8 +1,16 @@
 //! Expressions and texts of a definition, made ready once and evaluated many times, with a budget.
 
+mod engine;
+mod tokens;
+
+pub(crate) use engine::MAX_DEPTH;
+
+use crate::burst::weight;
+use engine::{ENGINE, MAX_SIZE, TIMES};
 use lockwork_core::workflow::{Value, Values};
-use minijinja::{Environment, Expression, UndefinedBehavior, value::Serde};
-use std::{collections::BTreeSet, fmt, sync::LazyLock};
+use minijinja::{Expression, value::Serde};
+use std::{collections::BTreeSet, fmt};
+use tokens::Scanned;
 
 /// The longest expression or text, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
@@ -10,18 +18,8 @@ const MAX_BYTES: usize = 64 * 1024;
 /// The longest expression in a text that may have `}}` in it, so that nobody reads a long one again and again.
 const MAX_BYTES_INSIDE: usize = 1024;
 
-/// What one evaluation may cost, in instructions of the engine. A loop over ten thousand items is well within.
-const FUEL: u64 = 200_000;
-
-/// Knows nothing but its own functions, so one will do for everybody.
-static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(engine);
-
-fn engine() -> Environment<'static> {
-    let mut engine = Environment::new();
-    engine.set_fuel(Some(FUEL));
-    engine.set_undefined_behavior(UndefinedBehavior::Strict);
-    engine
-}
+/// What values may take together, in bytes, if each stands wherever an expression joins two of them.
+const MAX_JOINED: usize = 32 << 20;
 
 /// Why something cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +29,10 @@ impl Problem {
     fn of(error: &minijinja::Error) -> Self {
         let detail = error.detail().map(|detail| format!(": {detail}"));
         Self(format!("{}{}", error.kind(), detail.unwrap_or_default()))
+    }
+
+    fn too_large() -> Self {
+        Self("what it gives is too large: keep it elsewhere, or take a part of it".to_owned())
     }
 
     fn too_long() -> Self {
@@ -43,7 +45,7 @@ pub(crate) struct Ready {
     parts: Vec<Part>,
     /// A text is always a text; an expression is what it gives.
     is_text: bool,
-    /// The names it asks for, but for those of the engine.
+    /// The names it asks for.
     names: BTreeSet<String>,
     /// The same with what they ask of them: `input.total`.
     paths: BTreeSet<String>,
@@ -51,7 +53,10 @@ pub(crate) struct Ready {
 
 enum Part {
     Plain(String),
-    Expression(Box<Expression<'static, 'static>>),
+    Expression {
+        ready: Box<Expression<'static, 'static>>,
+        scanned: Scanned,
+    },
 }
 
 impl fmt::Debug for Ready {
@@ -89,9 +94,16 @@ impl Ready {
         let asked = |nested| -> BTreeSet<String> {
             let asked = parts.iter().flat_map(|part| match part {
                 Part::Plain(_) => Default::default(),
-                Part::Expression(expression) => expression.undeclared_variables(nested),
+                Part::Expression { ready, scanned } => {
+                    let mut asked = ready.undeclared_variables(nested);
+                    // The engine does not see those of which a part is taken.
+                    if !nested || scanned.slices {
+                        asked.extend(scanned.names.iter().cloned());
+                    }
+                    asked
+                }
             });
-            asked.filter(|name| !is_global(name)).collect()
+            asked.filter(|name| name != TIMES).collect()
         };
         Self {
             names: asked(false),
@@ -113,22 +125,24 @@ impl Ready {
 
     /// What it gives, if these are the values of its names. What is missing in `known` is not defined.
     pub(crate) fn evaluate(&self, known: &Values) -> Result<Value, Problem> {
-        let known = minijinja::Value::from(Serde(known));
-        if let ([Part::Expression(expression)], false) = (self.parts.as_slice(), self.is_text) {
-            let given = expression
-                .eval(known)
-                .map_err(|error| Problem::of(&error))?;
-            return json(&given);
+        // Each that is joined to others is copied for each of them.
+        let (size, values) = (
+            known.values().map(weight).sum::<usize>(),
+            minijinja::Value::from(Serde(known)),
+        );
+        if let ([part @ Part::Expression { .. }], false) = (self.parts.as_slice(), self.is_text) {
+            return json(&part.evaluate(size, &values)?);
         }
         let mut text = String::new();
         for part in &self.parts {
             match part {
                 Part::Plain(plain) => text.push_str(plain),
-                Part::Expression(expression) => {
-                    let given = expression.eval(known.clone());
-                    let given = given.map_err(|error| Problem::of(&error))?;
-                    text.push_str(&given.to_string());
+                Part::Expression { .. } => {
+                    text.push_str(&part.evaluate(size, &values)?.to_string());
                 }
+            }
+            if text.len() > MAX_SIZE {
+                return Err(Problem::too_large());
             }
         }
         Ok(text.into())
@@ -145,7 +159,7 @@ fn inside(text: &str) -> Result<(Part, &str), Problem> {
             Ok(part) => return Ok((part, after.unwrap_or_default())),
             Err(why) => problem = problem.or(Some(why)),
         }
-        if problem.is_some() && at > MAX_BYTES_INSIDE {
+        if at > MAX_BYTES_INSIDE {
             break;
         }
     }
@@ -153,7 +167,23 @@ fn inside(text: &str) -> Result<(Part, &str), Problem> {
     Err(problem.unwrap_or_else(unended))
 }
 
-fn is_global(name: &str) -> bool {
+impl Part {
+    fn evaluate(&self, size: usize, known: &minijinja::Value) -> Result<minijinja::Value, Problem> {
+        let Self::Expression { ready, scanned } = self else {
+            return Ok(minijinja::Value::UNDEFINED);
+        };
+        if size.saturating_mul(scanned.joins + 1) > MAX_JOINED {
+            return Err(Problem::too_large());
+        }
+        let given = ready.eval(known.clone());
+        let given = given.map_err(|error| Problem::of(&error))?;
+        engine::fits(&given).map_err(|error| Problem::of(&error))?;
+        Ok(given)
+    }
+}
+
+/// Whether expressions know `name` by themselves.
+pub(crate) fn is_global(name: &str) -> bool {
     ENGINE.globals().any(|(global, _)| global == name)
 }
 
@@ -161,9 +191,13 @@ fn expression(source: &str) -> Result<Part, Problem> {
     if source.len() > MAX_BYTES {
         return Err(Problem::too_long());
     }
-    let compiled = ENGINE.compile_expression_owned(source.to_owned());
+    let scanned = tokens::scan(source)?;
+    let compiled = ENGINE.compile_expression_owned(scanned.source.clone());
     let compiled = compiled.map_err(|error| Problem::of(&error))?;
-    Ok(Part::Expression(Box::new(compiled)))
+    Ok(Part::Expression {
+        ready: Box::new(compiled),
+        scanned,
+    })
 }
 
 fn json(given: &minijinja::Value) -> Result<Value, Problem> {
