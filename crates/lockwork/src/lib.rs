@@ -9,6 +9,14 @@
 //! | retries, traces, metrics, faults for tests | [`layers`] |
 //! | what a backend can do | [`Info`], [`Capability`] |
 //! | writing a backend | [`backend`] |
+#![cfg_attr(
+    feature = "runtime",
+    doc = "\
+| writing a workflow | [`flow`], [`flow::build`] |
+| running workflows | [`runtime`], [`runtime::RuntimeBuilder`] |
+| what can be asked of an instance | [`workflow::Client`] |
+"
+)]
 
 pub use lockwork_core::lock::*;
 
@@ -20,6 +28,14 @@ pub use lockwork_azure as azure;
 #[doc(inline)]
 pub use lockwork_file as file;
 
+#[cfg(feature = "runtime")]
+#[doc(inline)]
+pub use lockwork_core::workflow;
+
+#[cfg(feature = "runtime")]
+#[doc(inline)]
+pub use lockwork_flow as flow;
+
 #[cfg(feature = "postgres")]
 #[doc(inline)]
 pub use lockwork_postgres as postgres;
@@ -27,6 +43,10 @@ pub use lockwork_postgres as postgres;
 #[cfg(feature = "redis")]
 #[doc(inline)]
 pub use lockwork_redis as redis;
+
+#[cfg(feature = "runtime")]
+#[doc(inline)]
+pub use lockwork_runtime as runtime;
 
 #[cfg(feature = "sqlserver")]
 #[doc(inline)]
