@@ -52,6 +52,11 @@ pub use lockwork_runtime as runtime;
 #[doc(inline)]
 pub use lockwork_sqlserver as sqlserver;
 
+/// The guide to workflows, whose code has to compile and to run.
+#[cfg(all(doctest, feature = "runtime"))]
+#[doc = include_str!("../workflows.md")]
+mod guide {}
+
 /// Connects to the lock backend that `url` names.
 ///
 /// | URL | locks for | options |
