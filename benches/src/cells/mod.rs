@@ -11,6 +11,7 @@ mod pair;
 mod postgres;
 mod redis;
 mod served;
+mod workflow;
 
 use crate::{
     cell::{Cell, Figure, Fold, Outcome, Unit},
@@ -28,7 +29,7 @@ use tokio::runtime::{Builder, Runtime};
 pub(crate) fn all() -> impl Iterator<Item = &'static Cell> {
     let all = memory::CELLS.iter().chain(engine::CELLS);
     let all = all.chain(file::CELLS).chain(postgres::CELLS);
-    all.chain(redis::CELLS)
+    all.chain(redis::CELLS).chain(workflow::CELLS)
 }
 
 /// What there is to know of the servers that `cells` need, which it starts: a line for each.

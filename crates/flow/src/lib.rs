@@ -1,7 +1,13 @@
-//! Workflows as values: definitions, activities, and the interpreter that runs them step by step.
+#![doc = include_str!("../README.md")]
+//! # Where to look
 //!
-//! Most programs depend on the `lockwork` facade instead. This crate has no runtime, no clock and no source of
-//! chance: whoever drives it says what time it is, and decides after each step whether there is another.
+//! | for | see |
+//! |---|---|
+//! | writing a definition in Rust | [`build`] |
+//! | reading and writing one as JSON | [`Definition`] |
+//! | functions and activities of one's own | [`Registry`], [`Activity`] |
+//! | running an instance, step by step | [`Graph`], [`State`], [`Burst`] |
+//! | a schema for editors | [`schema`](schema()) |
 
 mod activities;
 mod activity;

@@ -9,6 +9,14 @@
 //! | retries, traces, metrics, faults for tests | [`layers`] |
 //! | what a backend can do | [`Info`], [`Capability`] |
 //! | writing a backend | [`backend`] |
+#![cfg_attr(
+    feature = "runtime",
+    doc = "\
+| writing a workflow | [`flow`], [`flow::build`] |
+| running workflows | [`runtime`], [`runtime::RuntimeBuilder`] |
+| what can be asked of an instance | [`workflow::Client`] |
+"
+)]
 
 pub use lockwork_core::lock::*;
 
@@ -20,6 +28,14 @@ pub use lockwork_azure as azure;
 #[doc(inline)]
 pub use lockwork_file as file;
 
+#[cfg(feature = "runtime")]
+#[doc(inline)]
+pub use lockwork_core::workflow;
+
+#[cfg(feature = "runtime")]
+#[doc(inline)]
+pub use lockwork_flow as flow;
+
 #[cfg(feature = "postgres")]
 #[doc(inline)]
 pub use lockwork_postgres as postgres;
@@ -28,9 +44,18 @@ pub use lockwork_postgres as postgres;
 #[doc(inline)]
 pub use lockwork_redis as redis;
 
+#[cfg(feature = "runtime")]
+#[doc(inline)]
+pub use lockwork_runtime as runtime;
+
 #[cfg(feature = "sqlserver")]
 #[doc(inline)]
 pub use lockwork_sqlserver as sqlserver;
+
+/// The guide to workflows, whose code has to compile and to run.
+#[cfg(all(doctest, feature = "runtime"))]
+#[doc = include_str!("../workflows.md")]
+mod guide {}
 
 /// Connects to the lock backend that `url` names.
 ///

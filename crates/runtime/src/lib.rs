@@ -1,4 +1,13 @@
 #![doc = include_str!("../README.md")]
+//! # Where to look
+//!
+//! | for | see |
+//! |---|---|
+//! | putting a runtime together | [`RuntimeBuilder`], [`Options`] |
+//! | publishing, sending, draining | [`LocalRuntime`] |
+//! | what can be asked of an instance | [`Client`](lockwork_core::workflow::Client) |
+//! | testing without waiting | [`Driver`], [`VirtualClock`] |
+//! | writing a store | [`store`] |
 
 mod activation;
 mod builder;

@@ -3,7 +3,7 @@
 //! The table of backends stands in several documents between two marks. This writes it anew:
 //!
 //! ```sh
-//! LOCKWORK_WRITE_TABLES=1 cargo test -p lockwork --features full --test tables
+//! LOCKWORK_RENEW=1 cargo test -p lockwork --features full --test tables
 //! ```
 
 #![cfg(feature = "full")]
@@ -37,7 +37,7 @@ fn the_tables_in_the_documents_say_what_the_backends_say() {
         let (before, there, after) = around_the_table(&text).unwrap_or_else(|| {
             panic!("{document} needs these two lines where the table goes:\n{BEGIN}\n{END}")
         });
-        if env::var_os("LOCKWORK_WRITE_TABLES").is_some() {
+        if env::var_os("LOCKWORK_RENEW").is_some() {
             let text = format!("{before}{BEGIN}{table}{END}{after}");
             fs::write(&path, text).expect(document);
             continue;
@@ -45,7 +45,7 @@ fn the_tables_in_the_documents_say_what_the_backends_say() {
         assert!(
             there == table,
             "The table of backends in {document} is not what the backends say of themselves. \
-             Write it anew: LOCKWORK_WRITE_TABLES=1 cargo test -p lockwork --features full \
+             Write it anew: LOCKWORK_RENEW=1 cargo test -p lockwork --features full \
              --test tables. They say:{table}and it says:{there}"
         );
     }
