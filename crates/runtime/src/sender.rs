@@ -46,7 +46,15 @@ impl StimulusSender {
             duplicate: sent.duplicate,
             ..Reached::default()
         };
-        for held in sent.errands {
+        // Those at the end of a long line are kept too.
+        let hands = &self.processor.runner.hands;
+        let line: Vec<_> = sent
+            .errands
+            .into_iter()
+            .map(|held| hands.keep(held))
+            .collect();
+        for kept in line {
+            let held = kept.held().clone();
             match self.processor.attempt(held).await {
                 Ok(Did::Started(ran)) => reached.started.push(ran),
                 Ok(Did::Resumed(ran)) => reached.resumed.push(ran),

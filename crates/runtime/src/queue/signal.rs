@@ -1,18 +1,28 @@
-//! A bell: whoever waits for work hears that there may be some.
+//! Bells: whoever waits for work hears that there may be some.
 
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Rings for whoever listens. Rings that nobody has heard yet are one.
+/// Rings for whoever looks for errands, and for whoever looks for jobs. Rings that nobody has heard yet are one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Signal(Arc<Notify>);
+pub(crate) struct Signal {
+    errands: Arc<Notify>,
+    jobs: Arc<Notify>,
+}
 
 impl Signal {
     pub(crate) fn ring(&self) {
-        self.0.notify_one();
+        self.errands.notify_one();
+        self.jobs.notify_one();
     }
 
-    pub(crate) async fn heard(&self) {
-        self.0.notified().await;
+    /// Somebody rang, and there may be errands.
+    pub(crate) async fn errands(&self) {
+        self.errands.notified().await;
+    }
+
+    /// Somebody rang, and there may be jobs.
+    pub(crate) async fn jobs(&self) {
+        self.jobs.notified().await;
     }
 }

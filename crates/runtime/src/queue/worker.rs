@@ -2,7 +2,7 @@
 
 use super::Processor;
 use crate::options::HOLD;
-use lockwork_core::workflow::Result;
+use lockwork_core::workflow::{Result, Time};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -35,7 +35,8 @@ impl Worker {
     /// Until `stop`.
     pub(crate) async fn work(self, stop: CancellationToken) {
         while !stop.is_cancelled() {
-            let found = match self.look().await {
+            let now = self.processor.runner.clock.now();
+            let found = match self.look(now).await {
                 Ok(found) => found,
                 Err(error) => {
                     tracing::warn!(%error, "the store cannot be asked for work: trying again");
@@ -45,18 +46,17 @@ impl Worker {
             if found == 0 {
                 tokio::select! {
                     () = stop.cancelled() => return,
-                    () = self.wait() => {}
+                    () = self.wait(now) => {}
                 }
             }
         }
     }
 
-    async fn look(&self) -> Result<usize> {
+    async fn look(&self, now: Time) -> Result<usize> {
         let runner = &self.processor.runner;
         if runner.bursts.is_closed() {
             return Ok(0);
         }
-        let now = runner.clock.now();
         let fired = runner.store.fire(now, FIRED).await?;
         let taken = runner
             .store
@@ -78,15 +78,16 @@ impl Worker {
         Ok(found)
     }
 
-    async fn wait(&self) {
+    /// Until there may be something. What was due when this node `looked` and was not taken is not for it: a job, or
+    /// work while it is paused or busy.
+    async fn wait(&self, looked: Time) {
         let runner = &self.processor.runner;
         let due = match runner.store.next_due().await {
-            Ok(Some(due)) if self.room.available_permits() > 0 => due,
+            Ok(Some(due)) if due > looked => due,
             _ => runner.clock.now().after(LOOK),
         };
-        let due = due.max(runner.clock.now().after(Duration::from_millis(1)));
         tokio::select! {
-            () = runner.signal.heard() => {}
+            () = runner.signal.errands() => {}
             () = runner.clock.until(due) => {}
             () = tokio::time::sleep(LOOK) => {}
         }

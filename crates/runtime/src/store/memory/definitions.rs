@@ -1,10 +1,11 @@
 //! Definitions and what starts instances of them, in memory.
 
 use super::{Inner, MemoryStore};
+use crate::ids;
 use crate::store::{DefinitionStore, Errand, ErrandKind, NewVersion, TriggerRow, VersionRow};
 use lockwork_core::workflow::{
-    Answer, Create, DefinitionHandle, DefinitionId, Error, ErrorKind, InstanceId, Result, Run,
-    StimulusHash, Target, Time, VersionId, VersionSelect,
+    Answer, Create, DefinitionHandle, DefinitionId, Error, ErrorKind, Result, Run, StimulusHash,
+    Target, Time, VersionId, VersionSelect,
 };
 use lockwork_flow::Schedule;
 use std::{collections::BTreeMap, sync::Arc};
@@ -164,7 +165,7 @@ fn started_by(
     let name = format!("{definition}@{}@{}", row.node, at.as_millis());
     Some(Errand {
         kind: ErrandKind::Start {
-            instance: InstanceId::new(&name).ok()?,
+            instance: ids::instance(&name)?,
             create: Create::new(DefinitionHandle::Version(version)),
             run: Run::at(Target::Trigger(row.node.clone())),
         },

@@ -1,6 +1,7 @@
 //! Stimuli that wait, timers and dead letters, in memory.
 
 use super::{Inner, MemoryStore};
+use crate::ids;
 use crate::store::records::is_for;
 use crate::store::{
     DeadLetter, Errand, ErrandKind, Held, Letter, Reason, Sending, Sent, StimulusStore,
@@ -126,9 +127,14 @@ impl Inner {
                 },
             );
         }
-        let held = errands
-            .into_iter()
-            .filter_map(|errand| self.add_held(errand, sending.hold));
+        // Nobody is at them, if the sender does not hold them.
+        let held = errands.into_iter().filter_map(|errand| {
+            if sending.hold > *now {
+                return self.add_held(errand, sending.hold);
+            }
+            self.add_errand(errand);
+            None
+        });
         Sent {
             errands: held.collect(),
             queued,
@@ -153,7 +159,7 @@ impl Inner {
         }
         let triggers = self.definitions.by_hash(&stimulus.hash);
         let starts = triggers.enumerate().filter_map(|(at, (version, trigger))| {
-            let instance = InstanceId::new(&format!("{}-{at}", sending.id)).ok()?;
+            let instance = ids::instance(&format!("{}-{at}", sending.id))?;
             let mut create = Create::new(DefinitionHandle::Version(version.clone()));
             create.correlation.clone_from(&stimulus.to.correlation);
             let target = Target::Trigger(trigger.node.clone());

@@ -1,0 +1,20 @@
+//! What a runtime promises: to those who start, resume, cancel and delete instances, and to those who look after nodes.
+//!
+//! Time is moved by the tests, except where they say that it is the real one. Nothing here waits without a limit.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test says what it expects by unwrapping it"
+)]
+
+mod shaky;
+mod support;
+
+mod activation;
+mod cancelling;
+mod clients;
+mod definitions;
+mod deleting;
+mod exporting;
+mod stimuli;
+mod timers;
