@@ -12,9 +12,18 @@ mod support;
 
 mod activation;
 mod cancelling;
+mod children;
 mod clients;
 mod definitions;
 mod deleting;
+mod drain;
+mod errands;
 mod exporting;
+#[cfg(feature = "http")]
+mod http;
+mod jobs;
+mod observers;
+#[cfg(all(unix, feature = "shell"))]
+mod shell;
 mod stimuli;
 mod timers;

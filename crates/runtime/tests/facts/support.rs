@@ -121,10 +121,6 @@ impl Gate {
     pub(crate) fn open(&self) {
         self.open.send_replace(true);
     }
-
-    pub(crate) fn close(&self) {
-        self.open.send_replace(false);
-    }
 }
 
 /// Whoever goes, or is dropped, stands there no more.
