@@ -22,6 +22,10 @@ pub struct NewInstance {
 
 /// What became of a request to create one.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "made once for each instance, and the large one is the usual one"
+)]
 pub enum Creation {
     /// It exists now, and this has to be done with it.
     New(Option<Held>),

@@ -1,7 +1,7 @@
 //! How many instances of a workflow run at once.
 
 use crate::support::{World, event_called, instance, joined, kind, of, soon};
-use lockwork_core::workflow::{Addressee, Client, SubStatus};
+use lockwork_core::workflow::{Addressee, SubStatus};
 use lockwork_flow::{Activation, build::*};
 use lockwork_runtime::{ErrorKind, Event};
 use serde_json::json;

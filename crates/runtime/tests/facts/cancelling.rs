@@ -1,7 +1,7 @@
 //! Ending instances from outside.
 
 use crate::support::{DAY, SECOND, World, instance, joined, of, reaches, soon};
-use lockwork_core::workflow::{Cancelled, Client, SubStatus};
+use lockwork_core::workflow::{Cancelled, SubStatus};
 use lockwork_flow::{Commit, build::*};
 use lockwork_runtime::Clock;
 use serde_json::json;

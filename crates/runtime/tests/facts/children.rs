@@ -1,9 +1,7 @@
 //! Instances that start others.
 
 use crate::support::{DAY, SECOND, World, instance, kind, of, soon};
-use lockwork_core::workflow::{
-    Client, Create, CreateAndRun, DefinitionHandle, Parent, Status, SubStatus,
-};
+use lockwork_core::workflow::{Create, CreateAndRun, DefinitionHandle, Parent, Status, SubStatus};
 use lockwork_flow::{Activation, Parameter, build::*};
 use lockwork_runtime::{ErrorKind, store::Filter};
 use serde_json::json;

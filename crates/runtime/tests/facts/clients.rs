@@ -1,9 +1,7 @@
 //! Creating and running instances.
 
 use crate::support::{World, definition, instance, kind, of, soon, values};
-use lockwork_core::workflow::{
-    Client, CreateAndRun, Delivery, Run, Runtime, Status, SubStatus, Target,
-};
+use lockwork_core::workflow::{CreateAndRun, Delivery, Run, Runtime, Status, SubStatus, Target};
 use lockwork_flow::{Parameter, build::*};
 use lockwork_runtime::ErrorKind;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! Deleting instances, and everything that belongs to them.
 
 use crate::support::{DAY, World, event_called, instance, joined, kind, of, soon};
-use lockwork_core::workflow::{Addressee, Client};
+use lockwork_core::workflow::Addressee;
 use lockwork_flow::build::*;
 use lockwork_runtime::ErrorKind;
 use serde_json::json;

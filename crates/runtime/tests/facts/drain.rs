@@ -1,7 +1,7 @@
 //! Nodes that pause, and nodes that end.
 
 use crate::support::{DAY, World, instance, joined, kind, of, reaches, soon, values};
-use lockwork_core::workflow::{Client, CreateAndRun, Run, SubStatus};
+use lockwork_core::workflow::{CreateAndRun, Run, SubStatus};
 use lockwork_flow::{Happened, build::*};
 use lockwork_runtime::{Drained, ErrorKind, Options};
 use serde_json::json;

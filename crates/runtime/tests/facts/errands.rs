@@ -4,7 +4,7 @@ use crate::{
     shaky::{Shaky, Trouble},
     support::{DAY, Gate, PAST_HOLD, SECOND, World, instance, joined, kind, of, soon, values},
 };
-use lockwork_core::workflow::{Client, Run, SubStatus};
+use lockwork_core::workflow::{Run, SubStatus};
 use lockwork_flow::{Commit, build::*};
 use lockwork_runtime::{
     Clock, ErrorKind, Event, Options,

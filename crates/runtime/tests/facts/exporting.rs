@@ -1,7 +1,7 @@
 //! Giving instances out, and taking them in.
 
 use crate::support::{DAY, World, instance, joined, kind, of, soon, values};
-use lockwork_core::workflow::{Client, SubStatus, Value};
+use lockwork_core::workflow::{SubStatus, Value};
 use lockwork_flow::{Activation, Commit, Parameter, build::*};
 use lockwork_runtime::ErrorKind;
 use serde_json::json;

@@ -14,7 +14,10 @@ use lockwork_runtime::{
 use serde_json::json;
 use std::{
     future::Future,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 use tokio::sync::{broadcast, watch};
@@ -70,6 +73,7 @@ pub(crate) fn kind<T: std::fmt::Debug>(answer: Result<T, Error>) -> ErrorKind {
 pub(crate) struct Gate {
     calls: Arc<watch::Sender<usize>>,
     inside: Arc<watch::Sender<usize>>,
+    most: Arc<AtomicUsize>,
     open: Arc<watch::Sender<bool>>,
 }
 
@@ -78,15 +82,19 @@ impl Gate {
         Self {
             calls: Arc::new(watch::Sender::new(0)),
             inside: Arc::new(watch::Sender::new(0)),
+            most: Arc::default(),
             open: Arc::new(watch::Sender::new(false)),
         }
     }
 
     /// Goes through, once it is open.
     pub(crate) async fn pass(self) -> Result<Value, Failure> {
-        self.calls.send_modify(|calls| *calls += 1);
-        self.inside.send_modify(|inside| *inside += 1);
+        self.inside.send_modify(|inside| {
+            *inside += 1;
+            self.most.fetch_max(*inside, Ordering::AcqRel);
+        });
         let _leave = Leave(Arc::clone(&self.inside));
+        self.calls.send_modify(|calls| *calls += 1);
         let opened = self.open.subscribe().wait_for(|open| *open).await.is_ok();
         Ok(json!(opened))
     }
@@ -104,9 +112,9 @@ impl Gate {
         *self.calls.borrow()
     }
 
-    /// How many stand before it.
-    pub(crate) fn inside(&self) -> usize {
-        *self.inside.borrow()
+    /// How many stood before it at once.
+    pub(crate) fn most(&self) -> usize {
+        self.most.load(Ordering::Acquire)
     }
 
     /// Ends when nobody stands before it.

@@ -1,7 +1,7 @@
 //! Waiting for a time, and starting instances when it comes.
 
 use crate::support::{DAY, SECOND, World, instance, of, reaches, soon};
-use lockwork_core::workflow::{Client, CreateAndRun, Runtime, SubStatus};
+use lockwork_core::workflow::{CreateAndRun, Runtime, SubStatus};
 use lockwork_flow::build::*;
 use lockwork_runtime::{Clock, MemoryStore, RuntimeBuilder};
 use serde_json::json;
