@@ -22,6 +22,7 @@ mod exporting;
 #[cfg(feature = "http")]
 mod http;
 mod jobs;
+mod keeping;
 mod observers;
 #[cfg(all(unix, feature = "shell"))]
 mod shell;

@@ -8,7 +8,10 @@ use lockwork_flow::{Entry, State, Task};
 use lockwork_runtime::{MemoryStore, store::*};
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 /// What becomes of a commit.
@@ -30,6 +33,7 @@ pub(crate) struct Shaky {
     store: MemoryStore,
     commits: Mutex<VecDeque<Trouble>>,
     finishes: Mutex<usize>,
+    asked: AtomicUsize,
 }
 
 fn unavailable() -> Error {
@@ -52,6 +56,11 @@ impl Shaky {
     /// So many results of jobs are not written down.
     pub(crate) fn lose_results(&self, count: usize) {
         *self.finishes.lock().expect("no test panics here") = count;
+    }
+
+    /// How often somebody wanted to know when the next thing is due.
+    pub(crate) fn asked(&self) -> usize {
+        self.asked.load(Ordering::Acquire)
     }
 
     fn loses_result(&self) -> bool {
@@ -149,6 +158,7 @@ impl ErrandStore for Shaky {
     }
 
     fn next_due(&self) -> Answer<'_, Option<Time>> {
+        self.asked.fetch_add(1, Ordering::AcqRel);
         self.store.next_due()
     }
 }
