@@ -16,8 +16,9 @@ pub(crate) fn key(definition: &Definition, correlation: Option<&str>) -> Result<
         Activation::Correlation => Some(format!("correlation:{}", correlated()?)),
         Activation::SingleCorrelation => {
             let correlation = correlated()?;
+            // Ids have no line breaks, so no other two make the same.
             Some(format!(
-                "definition:{}:correlation:{correlation}",
+                "definition:{}\ncorrelation:{correlation}",
                 definition.id
             ))
         }

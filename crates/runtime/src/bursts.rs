@@ -54,6 +54,17 @@ impl Bursts {
         })
     }
 
+    /// From now on it cannot be told to end; whoever wants that waits for its turn. Says whether somebody did before.
+    fn leave(&self, burst: &Running<'_>) -> bool {
+        let mut running = lock(&self.running);
+        let mine = running.get(&burst.instance);
+        // It may have been followed by another one.
+        if mine.is_some_and(|cancel| Arc::ptr_eq(cancel, &burst.cancel)) {
+            running.remove(&burst.instance);
+        }
+        burst.is_cancelled()
+    }
+
     /// Ends the burst of an instance at its next step. Says whether there is one.
     pub(crate) fn cancel(&self, instance: &InstanceId) -> bool {
         let running = lock(&self.running);
@@ -100,6 +111,11 @@ impl Running<'_> {
         &self.instance
     }
 
+    /// It takes no more wishes to end. Says whether there was one.
+    pub(crate) fn leave(&self) -> bool {
+        self.bursts.leave(self)
+    }
+
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Acquire)
     }
@@ -107,7 +123,7 @@ impl Running<'_> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        lock(&self.bursts.running).remove(&self.instance);
+        self.bursts.leave(self);
         self.bursts.count.send_modify(|count| *count -= 1);
     }
 }

@@ -3,13 +3,14 @@
 use crate::{
     activation,
     events::Event,
+    ids,
     options::HOLD,
     runner::{Runner, missing},
     store::{Creation, Errand, ErrandKind, Held, NewInstance},
 };
 use lockwork_core::workflow::{
     Answer, Cancelled, Client, Create, CreateAndRun, Created, DefinitionHandle, Error, ErrorKind,
-    InstanceId, Ran, Result, Run, Value, VersionId,
+    InstanceId, Ran, Result, Run, SubStatus, Value, VersionId,
 };
 use lockwork_flow::{Definition, State, check_input, shown};
 use serde::{Deserialize, Serialize};
@@ -46,7 +47,16 @@ impl LocalClient {
         let new = self.new_instance(request, run, consumes).await?;
         let version = new.state.version.clone();
         let creation = self.runner.store.create(new).await?;
+        let version = match &creation {
+            Creation::SameKey(first) => self.version_of(first).await?.unwrap_or(version),
+            _ => version,
+        };
         self.created(creation, version)
+    }
+
+    async fn version_of(&self, instance: &InstanceId) -> Result<Option<VersionId>> {
+        let record = self.runner.store.load(instance).await?;
+        Ok(record.map(|record| record.state.version.clone()))
     }
 
     async fn new_instance(
@@ -150,21 +160,46 @@ impl LocalClient {
     }
 
     async fn take_in(&self, export: Value) -> Result<()> {
+        // First: what is newer may look like nothing we know.
+        let format = export.get("lockwork").and_then(Value::as_u64);
+        if let Some(format) = format.filter(|format| *format > EXPORT.into()) {
+            let message =
+                "this export was written by a newer version of lockwork: update this node";
+            return Err(Error::new(ErrorKind::Unsupported, message).with("format", format));
+        }
         let export: Export = serde_json::from_value(export).map_err(|error| {
             let message = format!("this is no export of an instance: {error}");
             Error::new(ErrorKind::Invalid, message)
         })?;
-        if export.lockwork > EXPORT {
-            let message =
-                "this export was written by a newer version of lockwork: update this node";
-            return Err(Error::new(ErrorKind::Unsupported, message).with("format", export.lockwork));
-        }
         let mut state = State::from_value(export.state)?;
         state.instance = self.instance.clone();
         let handle = DefinitionHandle::Version(state.version.clone());
         let row = self.runner.definitions.resolve(&handle).await?;
         let activation = activation::key(&row.definition, state.correlation.as_deref())?;
-        self.runner.store.import(state, activation).await
+        let half_way = matches!(
+            state.sub_status,
+            SubStatus::Executing | SubStatus::Interrupted
+        );
+        self.runner.store.import(state, activation).await?;
+        match half_way {
+            true => self.go_on().await,
+            false => Ok(()),
+        }
+    }
+
+    /// Whoever comes first goes on with what was taken in half way.
+    async fn go_on(&self) -> Result<()> {
+        let errand = Errand {
+            id: format!("import/{}", ids::random()),
+            kind: ErrandKind::Run {
+                instance: self.instance.clone(),
+                run: Run::default(),
+            },
+            due: self.runner.clock.now(),
+        };
+        self.runner.store.add(vec![errand]).await?;
+        self.runner.signal.ring();
+        Ok(())
     }
 }
 

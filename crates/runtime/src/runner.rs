@@ -14,7 +14,7 @@ use crate::{
 };
 use lockwork_core::workflow::{
     Bookmark, BookmarkId, DefinitionHandle, Delivery, Error, ErrorKind, InstanceId, Ran, Result,
-    Run, Status, Time, VersionId,
+    Run, Status, SubStatus, Time, VersionId,
 };
 use lockwork_flow::{Burst, Commit as Often, Effect, Outside, Progress, State, Told, Written};
 use std::{collections::BTreeSet, sync::Arc};
@@ -68,6 +68,8 @@ impl Runner {
         held: Option<Held>,
     ) -> Result<Ran> {
         let (runner, instance) = (Arc::clone(self), instance.clone());
+        // Also while it waits for its turn: it would be handed to somebody else otherwise.
+        let held = held.map(|held| self.hands.keep(held));
         let burst = tokio::spawn(async move {
             let turn = runner.turns.take(&instance).await?;
             let running = runner.bursts.begin(&instance).await?;
@@ -82,7 +84,7 @@ impl Runner {
     async fn burst(
         &self,
         wish: Wish,
-        held: Option<Held>,
+        held: Option<Kept>,
         turn: Arc<dyn Turn>,
         running: &Running<'_>,
     ) -> Result<Ran> {
@@ -128,14 +130,14 @@ impl<'r> Going<'r> {
         runner: &'r Runner,
         burst: Burst,
         claimed: Claimed,
-        held: Option<Held>,
+        held: Option<Kept>,
         often: Often,
     ) -> Self {
         Self {
             before: claimed.state.waiting().to_vec(),
             cancel: claimed.cancel,
             claim: claimed.claim,
-            held: held.map(|held| runner.hands.keep(held)),
+            held,
             runner,
             burst,
             often,
@@ -156,7 +158,7 @@ impl<'r> Going<'r> {
         loop {
             if self.cancel || running.is_cancelled() {
                 self.burst.cancel_all();
-            } else if self.runner.bursts.is_closed() {
+            } else if self.runner.bursts.is_closed() && !self.burst.state().queue.is_empty() {
                 self.burst.interrupt();
                 return self.commit(Next::Leave).await;
             }
@@ -167,7 +169,15 @@ impl<'r> Going<'r> {
                 progress = self.burst.step() => progress?,
             };
             match progress {
-                Progress::Idle => return self.commit(Next::Leave).await,
+                Progress::Idle => {
+                    self.commit(Next::Leave).await?;
+                    // Whoever asked for the end until now was told that it comes.
+                    let ends = running.leave() || self.cancel;
+                    if !ends || self.burst.state().sub_status.status() == Status::Finished {
+                        return Ok(());
+                    }
+                    self.cancel = true;
+                }
                 Progress::More if self.often == Often::Step => self.commit(Next::GoOn).await?,
                 Progress::More => {}
             }
@@ -181,7 +191,10 @@ impl<'r> Going<'r> {
         let state = self.burst.state().clone();
         let now = self.runner.clock.now();
         let (added, removed) = difference(&self.before, state.waiting());
-        let left = !state.queue.is_empty() && state.sub_status.status() == Status::Running;
+        let left = matches!(
+            state.sub_status,
+            SubStatus::Executing | SubStatus::Interrupted
+        );
         let rest = left.then(|| continuation(&self.claim, now));
         let (errands, continues) = match next {
             Next::GoOn => (None, rest.map(|errand| (errand, now.after(HOLD)))),
@@ -201,6 +214,9 @@ impl<'r> Going<'r> {
             now,
         };
         effects
+            .into_iter()
+            .filter(|effect| is_wanted(effect, commit.state.waiting()))
+            .collect::<Vec<_>>()
             .into_iter()
             .for_each(|effect| add(effect, &mut commit));
         self.before = commit.state.waiting().to_vec();
@@ -302,12 +318,23 @@ fn continuation(claim: &Claim, now: Time) -> Errand {
     }
 }
 
+/// Whether somebody still waits for it: what was called off in the burst that asked for it is not even begun.
+fn is_wanted(effect: &Effect, waiting: &[Bookmark]) -> bool {
+    match effect {
+        Effect::Job { bookmark, .. } | Effect::Task { bookmark, .. } => {
+            waiting.iter().any(|one| one.id == *bookmark)
+        }
+        Effect::Send(_) | Effect::Dispatch { .. } | Effect::Cancel(_) => true,
+    }
+}
+
 fn add(effect: Effect, commit: &mut Commit) {
     let due = commit.now;
     let errand = |id: String, kind| Errand { id, kind, due };
     match effect {
-        Effect::Send(stimulus) => {
-            let id = stimulus.key.clone().unwrap_or_else(ids::random);
+        Effect::Send(mut stimulus) => {
+            // The errand is done once: a key besides would also stop an instance that is created again under its id.
+            let id = stimulus.key.take().unwrap_or_else(ids::random);
             commit
                 .errands
                 .push(errand(format!("send/{id}"), ErrandKind::Send(stimulus)));

@@ -163,9 +163,8 @@ impl LocalRuntime {
         parts.tasks.spawn(worker.work(stop.clone()));
         let jobs = self.job_worker();
         parts.tasks.spawn(jobs.clone().work(stop.clone()));
-        parts
-            .tasks
-            .spawn(keep(Arc::clone(&parts.runner), jobs, stop.clone()));
+        let (runner, drain) = (Arc::clone(&parts.runner), parts.options.drain);
+        parts.tasks.spawn(keep(runner, jobs, stop.clone(), drain));
         parts.tasks.spawn(purge(self.purger(), stop.clone()));
         Ok(())
     }
@@ -202,10 +201,16 @@ impl LocalRuntime {
 }
 
 /// Tells the store now and then that this node is still at what it has in hand.
-async fn keep(runner: Arc<Runner>, jobs: JobWorker, stop: CancellationToken) {
+async fn keep(runner: Arc<Runner>, jobs: JobWorker, stop: CancellationToken, drain: Duration) {
+    // Bursts that come to the end of their step meanwhile are kept until then.
+    let idle = async {
+        stop.cancelled().await;
+        let _ = tokio::time::timeout(drain, runner.bursts.idle()).await;
+    };
+    tokio::pin!(idle);
     loop {
         tokio::select! {
-            () = stop.cancelled() => return,
+            () = &mut idle => return,
             () = tokio::time::sleep(HOLD / 3) => {}
         }
         let kept = runner.hands.renew(&*runner.store, &*runner.clock).await;

@@ -48,10 +48,12 @@ impl StimulusSender {
             duplicate: sent.duplicate,
             ..Reached::default()
         };
+        // Those at the end of a long line are kept too.
         let mut under_way = tokio::task::JoinSet::new();
         for held in sent.errands {
+            let kept = self.processor.runner.hands.keep(held);
             let processor = self.processor.clone();
-            under_way.spawn(async move { processor.attempt(held).await });
+            under_way.spawn(async move { processor.attempt(kept.held().clone()).await });
         }
         while let Some(did) = under_way.join_next().await {
             match did {

@@ -6,7 +6,13 @@ use lockwork_flow::Length;
 use serde::Deserialize;
 use serde_json::json;
 use std::{process::Stdio, time::Duration};
-use tokio::{io::AsyncWriteExt, process::Command};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    process::{ChildStdin, Command},
+};
+
+/// The largest output, in bytes: it goes into a variable.
+const MOST: u64 = 512 * 1024;
 
 /// How long a program may run, if nothing is said.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -47,14 +53,45 @@ async fn output(request: Request) -> Result<Value, Failure> {
         .kill_on_drop(true)
         .spawn()
         .map_err(failed)?;
-    if let (Some(mut stdin), Some(input)) = (program.stdin.take(), &request.input) {
+    let (stdin, stdout, stderr) = (
+        program.stdin.take(),
+        program.stdout.take(),
+        program.stderr.take(),
+    );
+    // All at once: a program may write before it has read everything.
+    let (_, output, errors, ended) = tokio::join!(
+        write(stdin, request.input.as_deref()),
+        read(stdout),
+        read(stderr),
+        program.wait(),
+    );
+    Ok(json!({
+        "code": ended.map_err(failed)?.code(),
+        "output": output?,
+        "errors": errors?,
+    }))
+}
+
+async fn write(stdin: Option<ChildStdin>, input: Option<&str>) {
+    if let (Some(mut stdin), Some(input)) = (stdin, input) {
         // A program need not read what it is given.
         let _ = stdin.write_all(input.as_bytes()).await;
     }
-    let ended = program.wait_with_output().await.map_err(failed)?;
-    Ok(json!({
-        "code": ended.status.code(),
-        "output": String::from_utf8_lossy(&ended.stdout),
-        "errors": String::from_utf8_lossy(&ended.stderr),
-    }))
+}
+
+async fn read(from: Option<impl AsyncRead + Unpin>) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    if let Some(from) = from {
+        let failed = |error: std::io::Error| Failure::new("shell.failed", error.to_string());
+        let mut limited = from.take(MOST + 1);
+        limited.read_to_end(&mut bytes).await.map_err(failed)?;
+    }
+    match bytes.len() as u64 > MOST {
+        false => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        true => {
+            let message =
+                format!("the program wrote more than {MOST} bytes: have it kept elsewhere");
+            Err(Failure::new("shell.large", message))
+        }
+    }
 }

@@ -23,7 +23,7 @@ pub(crate) struct JobWorker {
     runner: Arc<Runner>,
     jobs: Jobs,
     room: Arc<Semaphore>,
-    hands: Arc<Mutex<HashMap<String, (TakenJob, AbortHandle)>>>,
+    hands: InHand,
     tasks: TaskTracker,
 }
 
@@ -55,14 +55,13 @@ impl JobWorker {
 
     /// Until `stop`; what is under way then is left to others.
     pub(crate) async fn work(self, stop: CancellationToken) {
-        let mut bell = self.runner.signal.listen();
         loop {
             if let Err(error) = self.look().await {
                 tracing::warn!(%error, "the store cannot be asked for long work: trying again");
             }
             tokio::select! {
                 () = stop.cancelled() => break,
-                () = bell.heard() => {}
+                () = self.runner.signal.jobs() => {}
                 () = tokio::time::sleep(LOOK) => {}
             }
         }
@@ -85,13 +84,16 @@ impl JobWorker {
                 return Ok(());
             };
             let (worker, hold, kept) = (self.clone(), job.hold.clone(), job.clone());
+            // It is in our hands before it can be done, and leaves them however it ends.
+            let mut hands = lock(&self.hands);
             let task = self.tasks.spawn(async move {
                 let _permit = permit;
-                if let Err(error) = worker.clone().one(job).await {
+                let _leaves = Leaves(Arc::clone(&worker.hands), job.hold.clone());
+                if let Err(error) = worker.one(job).await {
                     tracing::warn!(%error, "the result of long work cannot be written down: it is done again");
                 }
             });
-            lock(&self.hands).insert(hold, (kept, task.abort_handle()));
+            hands.insert(hold, (kept, task.abort_handle()));
         }
         Ok(())
     }
@@ -111,7 +113,6 @@ impl JobWorker {
         let result = Values::from_iter([(result.0.to_owned(), result.1)]);
         let now = self.runner.clock.now();
         self.runner.store.finish_job(&taken, result, now).await?;
-        lock(&self.hands).remove(&taken.hold);
         self.runner.signal.ring();
         Ok(())
     }
@@ -124,7 +125,8 @@ impl JobWorker {
             attempt: taken.attempt,
         };
         // A task of its own, so that a panic is a failure and no more.
-        let working = tokio::spawn(self.jobs.begin(&taken.job.kind, call));
+        let (jobs, kind) = (self.jobs.clone(), taken.job.kind.clone());
+        let working = tokio::spawn(async move { jobs.begin(&kind, call).await });
         let _abort = AbortOnDrop(working.abort_handle());
         working
             .await
@@ -142,7 +144,7 @@ impl JobWorker {
         }
         let until = self.runner.clock.now().after(HOLD);
         for lost in self.runner.store.renew_jobs(&jobs, until).await? {
-            if let Some((_, task)) = lock(&self.hands).remove(&lost) {
+            if let Some((_, task)) = lock(&self.hands).get(&lost) {
                 task.abort();
             }
         }
@@ -158,6 +160,17 @@ impl JobWorker {
         if let Err(error) = self.runner.store.renew_jobs(&jobs, now).await {
             tracing::warn!(%error, "long work could not be given back: it comes back by itself");
         }
+    }
+}
+
+type InHand = Arc<Mutex<HashMap<String, (TakenJob, AbortHandle)>>>;
+
+/// Takes a job out of our hands, by its hold.
+struct Leaves(InHand, String);
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        lock(&self.0).remove(&self.1);
     }
 }
 

@@ -9,5 +9,5 @@ mod worker;
 pub use dead_letters::DeadLetters;
 pub(crate) use processor::{Did, Processor};
 pub use purger::BookmarkQueuePurger;
-pub(crate) use signal::{Listener, Signal};
+pub(crate) use signal::Signal;
 pub(crate) use worker::Worker;

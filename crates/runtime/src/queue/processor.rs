@@ -8,8 +8,8 @@ use crate::{
     store::{Errand, ErrandKind, Held, Release, Sending},
 };
 use lockwork_core::workflow::{
-    BookmarkId, Create, Delivery, Error, ErrorKind, InstanceId, Parent, Ran, Result, Run, Status,
-    Stimulus, Target, Values,
+    BookmarkId, Create, Delivery, Error, ErrorKind, InstanceId, Ran, Result, Run, Status, Stimulus,
+    Target, Time, Values,
 };
 use lockwork_flow::{ended, never_began};
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
@@ -38,6 +38,9 @@ pub(crate) enum Did {
 impl Processor {
     /// Does up to `limit` errands that are due. Says how many there were.
     pub(crate) async fn pass(&self, limit: usize) -> Result<usize> {
+        if self.runner.bursts.is_closed() {
+            return Ok(0);
+        }
         let now = self.runner.clock.now();
         let taken = self.runner.store.take(now, now.after(HOLD), limit).await?;
         let count = taken.len();
@@ -75,6 +78,7 @@ impl Processor {
                 error = text,
                 "an errand failed each time: it is a dead letter now"
             );
+            self.tell_parent(held, &text, now).await?;
             self.runner.store.bury(held, &text, now).await?;
             self.runner.events.tell(Event::Buried {
                 id: held.errand.id.clone(),
@@ -94,6 +98,25 @@ impl Processor {
             .await
     }
 
+    /// Whoever waits for an instance that is never started would wait for ever.
+    async fn tell_parent(&self, held: &Held, why: &str, now: Time) -> Result<()> {
+        let ErrandKind::Start {
+            instance, create, ..
+        } = &held.errand.kind
+        else {
+            return Ok(());
+        };
+        let Some(stimulus) = never_started(instance, create, why) else {
+            return Ok(());
+        };
+        let errand = Errand {
+            id: format!("never/{instance}"),
+            kind: ErrandKind::Send(stimulus),
+            due: now,
+        };
+        self.runner.store.add(vec![errand]).await
+    }
+
     fn errand<'a>(
         &'a self,
         held: &'a Held,
@@ -106,10 +129,7 @@ impl Processor {
                     bookmark,
                     input,
                     ..
-                } => self
-                    .deliver(held, &instance, bookmark, input)
-                    .await
-                    .map(Did::Resumed),
+                } => self.deliver(held, &instance, bookmark, input).await,
                 ErrandKind::Start {
                     instance,
                     create,
@@ -125,9 +145,15 @@ impl Processor {
     async fn forward(&self, held: &Held, stimulus: Stimulus) -> Result<Did> {
         let sending = self.sending(held.errand.id.clone(), stimulus, Some(held.clone()));
         let sent = self.runner.store.send(sending).await?;
-        for errand in sent.errands {
+        let hands = &self.runner.hands;
+        let line: Vec<_> = sent
+            .errands
+            .into_iter()
+            .map(|held| hands.keep(held))
+            .collect();
+        for kept in line {
             // Each is an errand of its own now: that one fails does not concern the others.
-            let _ = self.attempt(errand).await;
+            let _ = self.attempt(kept.held().clone()).await;
         }
         Ok(Did::Done)
     }
@@ -156,13 +182,10 @@ impl Processor {
         instance: &InstanceId,
         bookmark: BookmarkId,
         input: Values,
-    ) -> Result<Ran> {
+    ) -> Result<Did> {
         let run = Run::at(Target::Bookmark(bookmark)).input(input);
         let ran = match self.runner.run(instance, run, Some(held.clone())).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                self.runner.store.done(held).await?;
-                return Err(error);
-            }
+            Err(error) if error.kind() == ErrorKind::NotFound => return self.gone(held).await,
             other => other?,
         };
         match ran.delivery {
@@ -175,7 +198,13 @@ impl Processor {
                 self.runner.signal.ring();
             }
         }
-        Ok(ran)
+        Ok(Did::Resumed(ran))
+    }
+
+    /// What it was for was deleted.
+    async fn gone(&self, held: &Held) -> Result<Did> {
+        self.runner.store.done(held).await?;
+        Ok(Did::Done)
     }
 
     async fn start(
@@ -185,10 +214,9 @@ impl Processor {
         create: Create,
         run: Run,
     ) -> Result<Did> {
-        let parent = create.parent.clone();
         let client = LocalClient::new(instance.clone(), Arc::clone(&self.runner));
         let created = client
-            .create_with(create, Some(run.clone()), Some(held.clone()))
+            .create_with(create.clone(), Some(run.clone()), Some(held.clone()))
             .await;
         match created {
             Ok((created, mine)) if created.is_new => {
@@ -199,61 +227,47 @@ impl Processor {
                 ran.map(Did::Started)
             }
             Ok(_) => Ok(Did::Done),
-            Err(error) if error.is_transient() || error.kind() == ErrorKind::Fenced => Err(error),
-            Err(error) => {
-                let told = self.not_started(&instance, parent.as_ref(), &error).await?;
-                match error.kind() {
-                    // The errand was taken away when that was found out.
-                    ErrorKind::Conflict => Ok(Did::Done),
-                    _ if told => self.runner.store.done(held).await.map(|_| Did::Done),
-                    _ => Err(error),
-                }
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                self.not_started(held, instance, &create, error).await
             }
+            Err(error) => Err(error),
         }
     }
 
-    /// It was started before, another one like it runs, or it cannot be. Whoever waits for it is told; says whether
-    /// somebody does.
+    /// It was started before, or another one like it runs.
     async fn not_started(
         &self,
-        instance: &InstanceId,
-        parent: Option<&Parent>,
-        error: &Error,
-    ) -> Result<bool> {
-        let stimulus = match self.runner.store.load(instance).await? {
-            Some(record) => {
-                let over = record.state.sub_status.status() == Status::Finished;
-                ended(&record.state).filter(|_| over)
+        held: &Held,
+        instance: InstanceId,
+        create: &Create,
+        error: Error,
+    ) -> Result<Did> {
+        let record = self.runner.store.load(&instance).await?;
+        let told = match &record {
+            // Whoever waits for an instance that was over before is told now.
+            Some(record) if record.state.sub_status.status() == Status::Finished => {
+                ended(&record.state)
             }
-            None => {
-                tracing::warn!(%instance, %error, "an instance was not started");
-                let instance = instance.clone();
-                let told =
-                    parent.and_then(|parent| never_began(parent, &instance, &error.to_string()));
-                self.runner.events.tell(Event::NotStarted { instance });
-                told
+            Some(_) => None,
+            None => never_started(&instance, create, &error.to_string()),
+        };
+        match told {
+            Some(mut stimulus) => {
+                stimulus.key = None;
+                self.forward(held, stimulus).await?;
             }
-        };
-        let Some(mut stimulus) = stimulus else {
-            return Ok(false);
-        };
-        // It may have been told before, to a parent that was made anew since.
-        stimulus.key = None;
-        let errand = Errand {
-            id: format!("again/{instance}"),
-            kind: ErrandKind::Send(stimulus),
-            due: self.runner.clock.now(),
-        };
-        self.runner.store.add(vec![errand]).await?;
-        Ok(true)
+            None => drop(self.runner.store.done(held).await?),
+        }
+        if record.is_none() {
+            tracing::info!(%instance, %error, "an instance was not started");
+            self.runner.events.tell(Event::NotStarted { instance });
+        }
+        Ok(Did::Done)
     }
 
     async fn run(&self, held: &Held, instance: &InstanceId, run: Run) -> Result<Did> {
         let ran = match self.runner.run(instance, run, Some(held.clone())).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                self.runner.store.done(held).await?;
-                return Err(error);
-            }
+            Err(error) if error.kind() == ErrorKind::NotFound => return self.gone(held).await,
             other => other?,
         };
         if ran.delivery != Delivery::Done {
@@ -275,4 +289,11 @@ impl Processor {
         }
         Ok(Did::Done)
     }
+}
+
+/// What tells whoever waits for an instance that it will never be. A parent may be told that again, if it was made anew.
+fn never_started(instance: &InstanceId, create: &Create, why: &str) -> Option<Stimulus> {
+    let mut stimulus = never_began(create.parent.as_ref()?, instance, why)?;
+    stimulus.key = None;
+    Some(stimulus)
 }

@@ -1,31 +1,28 @@
-//! A bell: whoever waits for work hears that there may be some.
+//! Bells: whoever waits for work hears that there may be some.
 
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
-/// Rings for everybody who listens.
+/// Rings for whoever looks for errands, and for whoever looks for jobs. Rings that nobody has heard yet are one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Signal(Arc<watch::Sender<()>>);
-
-/// Somebody who listens. What rang while they did not is heard once.
-#[derive(Debug)]
-pub(crate) struct Listener(watch::Receiver<()>);
+pub(crate) struct Signal {
+    errands: Arc<Notify>,
+    jobs: Arc<Notify>,
+}
 
 impl Signal {
     pub(crate) fn ring(&self) {
-        self.0.send_replace(());
+        self.errands.notify_one();
+        self.jobs.notify_one();
     }
 
-    pub(crate) fn listen(&self) -> Listener {
-        Listener(self.0.subscribe())
+    /// Somebody rang, and there may be errands.
+    pub(crate) async fn errands(&self) {
+        self.errands.notified().await;
     }
-}
 
-impl Listener {
-    /// Never, once nobody can ring any more.
-    pub(crate) async fn heard(&mut self) {
-        if self.0.changed().await.is_err() {
-            std::future::pending().await
-        }
+    /// Somebody rang, and there may be jobs.
+    pub(crate) async fn jobs(&self) {
+        self.jobs.notified().await;
     }
 }

@@ -1,8 +1,8 @@
 //! Looks for work, and does it, for as long as the node runs.
 
-use super::{Listener, Processor};
+use super::Processor;
 use crate::options::HOLD;
-use lockwork_core::workflow::Result;
+use lockwork_core::workflow::{Result, Time};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -34,9 +34,9 @@ impl Worker {
 
     /// Until `stop`.
     pub(crate) async fn work(self, stop: CancellationToken) {
-        let mut bell = self.processor.runner.signal.listen();
         while !stop.is_cancelled() {
-            let found = match self.look().await {
+            let now = self.processor.runner.clock.now();
+            let found = match self.look(now).await {
                 Ok(found) => found,
                 Err(error) => {
                     tracing::warn!(%error, "the store cannot be asked for work: trying again");
@@ -46,18 +46,17 @@ impl Worker {
             if found == 0 {
                 tokio::select! {
                     () = stop.cancelled() => return,
-                    () = self.wait(&mut bell) => {}
+                    () = self.wait(now) => {}
                 }
             }
         }
     }
 
-    async fn look(&self) -> Result<usize> {
+    async fn look(&self, now: Time) -> Result<usize> {
         let runner = &self.processor.runner;
         if runner.bursts.is_closed() {
             return Ok(0);
         }
-        let now = runner.clock.now();
         let fired = runner.store.fire(now, FIRED).await?;
         let taken = runner
             .store
@@ -79,17 +78,16 @@ impl Worker {
         Ok(found)
     }
 
-    async fn wait(&self, bell: &mut Listener) {
+    /// Until there may be something. What was due when this node `looked` and was not taken is not for it: a job, or
+    /// work while it is paused or busy.
+    async fn wait(&self, looked: Time) {
         let runner = &self.processor.runner;
-        // What is due and cannot be taken is no reason to look again.
-        let takes = self.room.available_permits() > 0 && !runner.bursts.is_closed();
         let due = match runner.store.next_due().await {
-            Ok(Some(due)) if takes => due,
+            Ok(Some(due)) if due > looked => due,
             _ => runner.clock.now().after(LOOK),
         };
-        let due = due.max(runner.clock.now().after(Duration::from_millis(1)));
         tokio::select! {
-            () = bell.heard() => {}
+            () = runner.signal.errands() => {}
             () = runner.clock.until(due) => {}
             () = tokio::time::sleep(LOOK) => {}
         }

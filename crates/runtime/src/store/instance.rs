@@ -16,7 +16,7 @@ pub struct NewInstance {
     pub key: Option<String>,
     /// What has to be done with it, held by whoever asks for it until then.
     pub errand: Option<(Errand, Time)>,
-    /// The errand that asked for it.
+    /// The errand that asked for it. It is done if there is an instance now; if it is refused, it is not.
     pub consumes: Option<Held>,
 }
 
@@ -128,7 +128,8 @@ pub trait InstanceStore {
     /// What happened in one, from an entry on.
     fn journal<'a>(&'a self, instance: &'a InstanceId, from: u64) -> Answer<'a, Vec<Entry>>;
 
-    /// Asks for the end of one. Nothing, if there is none; otherwise whether it is over already.
+    /// Asks for the end of one. Nothing, if there is none; otherwise whether it is over already. One that an errand
+    /// is about to create ends as soon as it exists.
     fn request_cancel<'a>(&'a self, instance: &'a InstanceId) -> Answer<'a, Option<bool>>;
 
     /// Removes one and everything that belongs to it. Says whether there was one.

@@ -160,14 +160,12 @@ impl DefinitionStore for MemoryStore {
     fn retract<'a>(&'a self, definition: &'a DefinitionId) -> Answer<'a, bool> {
         self.answer(|inner| {
             inner.definitions.triggers.remove(definition);
-            let rows = inner
-                .definitions
-                .versions
-                .get_mut(definition)
-                .into_iter()
-                .flatten();
-            let published = rows.filter_map(|row| std::mem::take(&mut row.published).then_some(()));
-            Ok(published.count() > 0)
+            let rows = inner.definitions.versions.get_mut(definition);
+            let mut published = false;
+            for row in rows.into_iter().flatten() {
+                published |= std::mem::take(&mut row.published);
+            }
+            Ok(published)
         })
     }
 

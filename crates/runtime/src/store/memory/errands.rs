@@ -23,6 +23,8 @@ struct Row {
     free: Time,
     hold: Option<String>,
     attempts: u32,
+    /// Whether what it starts shall end at once.
+    cancelled: bool,
 }
 
 impl Errands {
@@ -39,6 +41,19 @@ impl Errands {
         let rows = self.rows.values().map(|row| &row.errand);
         let rows = rows.filter(|errand| errand.kind.instance() == Some(instance));
         rows.map(|errand| errand.id.clone()).collect()
+    }
+
+    /// An instance that was only asked for shall end as soon as it exists.
+    pub(super) fn cancel_start(&mut self, instance: &InstanceId) {
+        let starts = self.rows.values_mut().filter(|row| {
+            matches!(&row.errand.kind, ErrandKind::Start { instance: one, .. } if one == instance)
+        });
+        starts.for_each(|row| row.cancelled = true);
+    }
+
+    pub(super) fn is_cancelled(&self, held: &Held) -> bool {
+        let row = self.rows.get(&held.errand.id);
+        row.is_some_and(|row| row.cancelled)
     }
 
     fn held(&self, held: &Held) -> bool {
@@ -77,6 +92,7 @@ impl Inner {
                 order,
                 hold: None,
                 attempts: 0,
+                cancelled: false,
                 errand,
             },
         );
@@ -132,6 +148,21 @@ impl Inner {
             }
         }
         Some(row.errand)
+    }
+
+    /// A bookmark whose time has come and could not be resumed: it does not come again.
+    fn stop_timer(&mut self, kind: &ErrandKind) {
+        if let ErrandKind::Deliver {
+            instance,
+            bookmark,
+            stimulus: None,
+            ..
+        } = kind
+            && let Some(due) = self.bookmark(bookmark, instance).and_then(|(at, _)| at.due)
+        {
+            let timer = (due, bookmark.clone(), instance.clone());
+            self.stimuli.timers.remove(&timer);
+        }
     }
 
     fn take(&mut self, now: Time, until: Time, limit: usize) -> Vec<Held> {
@@ -199,6 +230,7 @@ impl ErrandStore for MemoryStore {
         self.answer(|inner| {
             inner.check_held(Some(held))?;
             inner.remove_errand(&held.errand.id, now);
+            inner.stop_timer(&held.errand.kind);
             inner.stimuli.bury(DeadLetter {
                 id: held.errand.id.clone(),
                 letter: Letter::Errand(held.errand.clone()),

@@ -56,7 +56,13 @@ impl Inner {
         let creation = match self.refusal(&new) {
             Some(refusal) => refusal,
             None => {
+                let ends = new.consumes.as_ref();
+                let ends = ends.is_some_and(|held| self.errands.is_cancelled(held));
+                let instance = new.state.instance.clone();
                 self.insert(new.state, new.activation, new.key);
+                if let Some(row) = self.instances.rows.get_mut(&instance) {
+                    row.cancel = ends;
+                }
                 Creation::New(
                     new.errand
                         .and_then(|(errand, until)| self.add_held(errand, until))
@@ -64,7 +70,8 @@ impl Inner {
                 )
             }
         };
-        if let Some(held) = new.consumes {
+        let done = matches!(creation, Creation::New(_) | Creation::SameKey(_));
+        if let Some(held) = new.consumes.filter(|_| done) {
             self.remove_errand(&held.errand.id, now);
         }
         Ok(creation)
@@ -145,6 +152,7 @@ impl Inner {
         let Some(row) = self.instances.rows.get_mut(&instance) else {
             return Err(missing(&instance));
         };
+        let moved = row.state.correlation != state.correlation;
         row.state = Arc::new(state);
         row.version += 1;
         row.committed_by = Some(claim.id);
@@ -162,6 +170,12 @@ impl Inner {
             };
         }
         self.add_bookmarks(&instance, &commit.added, now);
+        if moved {
+            self.offer_all(&instance, now);
+        }
+        if over {
+            self.stimuli.forget(&instance);
+        }
         let jobs = commit.jobs.into_iter();
         jobs.for_each(|job| self.jobs.add(instance.clone(), job));
         self.instances.tasks.extend(commit.tasks);
@@ -213,8 +227,23 @@ impl Inner {
         }
     }
 
-    /// A bookmark is gone, and with it whatever waited for it.
+    /// Other stimuli fit an instance with another correlation.
+    fn offer_all(&mut self, instance: &InstanceId, now: Time) {
+        let row = self.instances.rows.get(instance);
+        let waiting = row.into_iter().flat_map(|row| row.state.waiting());
+        let ids: Vec<_> = waiting.map(|bookmark| bookmark.id.clone()).collect();
+        ids.iter().for_each(|id| self.offer(id, instance, now));
+    }
+
+    /// A bookmark is gone, and with it whatever was done for it.
     fn forget_bookmark(&mut self, instance: &InstanceId, id: &BookmarkId) {
+        self.hide_bookmark(instance, id);
+        self.jobs.remove(id);
+        self.instances.tasks.remove(id);
+    }
+
+    /// Neither a stimulus nor a time finds a bookmark any more.
+    fn hide_bookmark(&mut self, instance: &InstanceId, id: &BookmarkId) {
         let row = self.instances.rows.get(instance);
         let bookmark = row.and_then(|row| row.state.bookmarks.iter().find(|one| one.id == *id));
         if let Some(bookmark) = bookmark {
@@ -230,8 +259,6 @@ impl Inner {
                 }
             }
         }
-        self.jobs.remove(id);
-        self.instances.tasks.remove(id);
     }
 
     fn delete(&mut self, instance: &InstanceId) -> bool {
@@ -247,18 +274,24 @@ impl Inner {
         bookmarks
             .iter()
             .for_each(|id| self.forget_bookmark(instance, id));
-        let row = self.instances.rows.remove(instance);
-        let activation = row.and_then(|row| row.activation);
-        let mine = |key: &String| self.instances.activations.get(key) == Some(instance);
-        if let Some(key) = activation.filter(mine) {
-            self.instances.activations.remove(&key);
-        }
+        self.free_activation(instance);
+        self.instances.rows.remove(instance);
         self.instances.keys.retain(|_, of| of != instance);
         for id in self.errands.of(instance) {
             self.remove_errand(&id, Time::default());
         }
         self.stimuli.forget(instance);
         true
+    }
+
+    /// Another one may run in its place.
+    fn free_activation(&mut self, instance: &InstanceId) {
+        let row = self.instances.rows.get(instance);
+        let key = row.and_then(|row| row.activation.clone());
+        let mine = |key: &String| self.instances.activations.get(key) == Some(instance);
+        if let Some(key) = key.filter(mine) {
+            self.instances.activations.remove(&key);
+        }
     }
 
     fn import(&mut self, state: State, activation: Option<String>) -> Result<()> {
@@ -269,9 +302,15 @@ impl Inner {
         let journal = before.map(|row| row.journal.clone()).unwrap_or_default();
         let old = before.into_iter().flat_map(|row| &row.state.bookmarks);
         let old: Vec<_> = old.map(|one| one.id.clone()).collect();
-        old.iter()
-            .for_each(|id| self.forget_bookmark(&instance, id));
         let (bookmarks, now) = (state.waiting().to_vec(), state.created);
+        for id in &old {
+            // What is done for a bookmark that comes back is still wanted.
+            match bookmarks.iter().any(|one| one.id == *id) {
+                true => self.hide_bookmark(&instance, id),
+                false => self.forget_bookmark(&instance, id),
+            }
+        }
+        self.free_activation(&instance);
         self.insert(state, activation, None);
         if let Some(row) = self.instances.rows.get_mut(&instance) {
             (row.epoch, row.version, row.journal) = (epoch + 1, version + 1, journal);
@@ -330,11 +369,13 @@ impl InstanceStore for MemoryStore {
 
     fn request_cancel<'a>(&'a self, instance: &'a InstanceId) -> Answer<'a, Option<bool>> {
         self.answer(|inner| {
-            Ok(inner.instances.rows.get_mut(instance).map(|row| {
-                let over = row.state.sub_status.status() == Status::Finished;
-                row.cancel |= !over;
-                over
-            }))
+            let Some(row) = inner.instances.rows.get_mut(instance) else {
+                inner.errands.cancel_start(instance);
+                return Ok(None);
+            };
+            let over = row.state.sub_status.status() == Status::Finished;
+            row.cancel |= !over;
+            Ok(Some(over))
         })
     }
 

@@ -65,6 +65,9 @@ impl Inner {
     /// Whatever stands in the way of a bookmark is gone, or the bookmark is new: the oldest stimulus that waits for it
     /// gets it, or its time comes.
     fn offer(&mut self, id: &BookmarkId, instance: &InstanceId, now: Time) {
+        if self.errands.is_promised(id) {
+            return;
+        }
         let Some((bookmark, correlation)) = self.bookmark(id, instance) else {
             return;
         };

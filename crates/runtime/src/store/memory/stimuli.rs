@@ -108,9 +108,14 @@ impl Inner {
                 },
             );
         }
-        let held = errands
-            .into_iter()
-            .filter_map(|errand| self.add_held(errand, sending.hold));
+        // Nobody is at them, if the sender does not hold them.
+        let held = errands.into_iter().filter_map(|errand| {
+            if sending.hold > *now {
+                return self.add_held(errand, sending.hold);
+            }
+            self.add_errand(errand);
+            None
+        });
         Sent {
             errands: held.collect(),
             queued,
