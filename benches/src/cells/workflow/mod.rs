@@ -1,7 +1,7 @@
 //! Workflows on the store in memory: what everything but a database costs.
 //!
-//! Counted is the time of the processor, of all threads of this program. It does not depend on who else uses the
-//! machine, and it is what one pays for.
+//! Counted is the time of the processor, of all threads of this program: it is what one pays for, and whoever else
+//! uses the machine changes it less than the time on the wall.
 
 mod bare;
 mod orders;
