@@ -127,7 +127,7 @@ async fn dispatch(cx: &mut Cx<'_>, wait: bool) -> Result<InstanceId, Failure> {
         // It stays until the one that is waited for is over: somebody could tell of an earlier one once more.
         let waiting = Waiting::on(CHILD, payload(cx.instance(), &cx.execution()));
         cx.wait(waiting.at("over").stays())?;
-        cx.remember(json!([instance]));
+        cx.remember(json!([number_of(cx.instance(), instance.as_str())]));
     }
     Ok(instance)
 }
@@ -158,7 +158,9 @@ fn start(
 
 /// Those it waits for are ended with it.
 fn call_off(cx: &mut Cx<'_>) {
-    for id in waited(cx.data()) {
+    let data = cx.data();
+    let waiting = data.get("waiting").unwrap_or(data).clone();
+    for id in waited(cx.instance(), &waiting) {
         cx.cancel(id);
     }
 }
@@ -166,13 +168,27 @@ fn call_off(cx: &mut Cx<'_>) {
 /// Whether `input` tells of the end of one that it waits for.
 fn waits_for(cx: &Cx<'_>, input: &Values) -> bool {
     let over = input.get("instance").and_then(Value::as_str);
-    over.is_some_and(|over| waited(cx.data()).contains(over))
+    over.is_some_and(|over| waited(cx.instance(), cx.data()).contains(over))
 }
 
-fn waited(data: &Value) -> BTreeSet<InstanceId> {
-    let ids = data.get("waiting").unwrap_or(data).as_array();
-    let ids = ids.into_iter().flatten().filter_map(Value::as_str);
-    ids.filter_map(|id| InstanceId::new(id).ok()).collect()
+/// Those with these numbers.
+fn waited(parent: &InstanceId, numbers: &Value) -> BTreeSet<InstanceId> {
+    let numbers = numbers
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_u64);
+    let ids = numbers.filter_map(|number| InstanceId::new(&format!("{parent}.{number}")).ok());
+    ids.collect()
+}
+
+/// What tells a child from the others: with thousands of them, whole names would be copied again and again.
+fn number_of(parent: &InstanceId, child: &str) -> Option<u64> {
+    child
+        .strip_prefix(parent.as_str())?
+        .strip_prefix('.')?
+        .parse()
+        .ok()
 }
 
 /// Has many instances run, one for each item.
@@ -274,7 +290,11 @@ async fn bulk(cx: &mut Cx<'_>) -> Result<Step, Failure> {
     }
     let waiting = Waiting::on(CHILD, payload(cx.instance(), &cx.execution()));
     cx.wait(waiting.at("over").stays())?;
-    cx.remember(json!({ "waiting": instances, "all": instances, "completed": 0, "faulted": 0 }));
+    let numbers: Vec<_> = instances
+        .iter()
+        .filter_map(|child| number_of(cx.instance(), child.as_str()))
+        .collect();
+    cx.remember(json!({ "waiting": numbers, "all": numbers, "completed": 0, "faulted": 0 }));
     Ok(Step::Wait)
 }
 
@@ -288,7 +308,12 @@ fn one_over(cx: &mut Cx<'_>, input: Values) -> Result<Step, Failure> {
     let waiting = data.get_mut("waiting").and_then(Value::as_array_mut);
     let at = waiting
         .as_ref()
-        .and_then(|ids| ids.iter().position(|id| id.as_str() == Some(over)));
+        .zip(number_of(cx.instance(), over))
+        .and_then(|(numbers, over)| {
+            numbers
+                .iter()
+                .position(|number| number.as_u64() == Some(over))
+        });
     let (Some(waiting), Some(at)) = (waiting, at) else {
         return Ok(Step::Wait);
     };
@@ -310,12 +335,15 @@ fn one_over(cx: &mut Cx<'_>, input: Values) -> Result<Step, Failure> {
 
 /// Whether all of them are over, and whatever was run for each.
 fn joined(cx: &mut Cx<'_>) -> Step {
-    if !waited(cx.data()).is_empty() || cx.active() > 0 {
+    let data = cx.data();
+    let waits = data["waiting"]
+        .as_array()
+        .is_some_and(|left| !left.is_empty());
+    if waits || cx.active() > 0 {
         return Step::Wait;
     }
-    let data = cx.data();
     let given = json!({
-        "instances": data["all"],
+        "instances": waited(cx.instance(), &data["all"]),
         "completed": data["completed"],
         "faulted": data["faulted"],
     });

@@ -16,7 +16,7 @@ use std::{
 #[derive(Debug, Default)]
 pub(super) struct Instances {
     pub(super) rows: HashMap<InstanceId, Row>,
-    pub(super) by_hash: HashMap<StimulusHash, Vec<(BookmarkId, InstanceId)>>,
+    pub(super) by_hash: HashMap<StimulusHash, BTreeMap<BookmarkId, InstanceId>>,
     activations: HashMap<String, InstanceId>,
     keys: HashMap<String, InstanceId>,
     tasks: BTreeMap<BookmarkId, Task>,
@@ -217,12 +217,8 @@ impl Inner {
 
     fn add_bookmarks(&mut self, instance: &InstanceId, added: &[Bookmark], now: Time) {
         for bookmark in added {
-            let entry = (bookmark.id.clone(), instance.clone());
-            self.instances
-                .by_hash
-                .entry(bookmark.hash)
-                .or_default()
-                .push(entry);
+            let same = self.instances.by_hash.entry(bookmark.hash).or_default();
+            same.insert(bookmark.id.clone(), instance.clone());
             self.offer(&bookmark.id, instance, now);
         }
     }
@@ -253,7 +249,7 @@ impl Inner {
                     .remove(&(due, id.clone(), instance.clone()));
             }
             if let Some(same) = self.instances.by_hash.get_mut(&bookmark.hash) {
-                same.retain(|(one, _)| one != id);
+                same.remove(id);
                 if same.is_empty() {
                     self.instances.by_hash.remove(&bookmark.hash.clone());
                 }
