@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 fn hash(name: &str, payload: &Value) -> String {
-    StimulusHash::of(name, payload, None).unwrap().to_string()
+    StimulusHash::of(name, payload, None)
+        .expect("a stimulus with a short name has a hash")
+        .to_string()
 }
 
 #[test]
