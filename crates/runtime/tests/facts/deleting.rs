@@ -1,9 +1,12 @@
 //! Deleting instances, and everything that belongs to them.
 
 use crate::support::{DAY, World, event_called, instance, joined, kind, of, soon};
-use lockwork_core::workflow::Addressee;
+use lockwork_core::workflow::{Addressee, Run};
 use lockwork_flow::build::*;
-use lockwork_runtime::ErrorKind;
+use lockwork_runtime::{
+    ErrorKind,
+    store::{Errand, ErrandKind},
+};
 use serde_json::json;
 
 async fn delete(world: &World, id: &str) -> bool {
@@ -134,4 +137,29 @@ async fn an_instance_that_is_created_again_publishes_its_events_again() {
         assert_eq!(world.status(listener).await, over, "event number {reached}");
         assert!(delete(&world, "says").await);
     }
+}
+
+#[tokio::test]
+async fn what_has_to_be_done_with_an_instance_is_forgotten_with_it() {
+    let world = World::new();
+    world
+        .publish(workflow("w").root(parallel("both", [event("go", "Go"), call("stay", "gate")])))
+        .await;
+    let running = world.spawn_start("a", of("w"));
+    world.gate.called(1).await;
+    // What was to be done is left, because its node was paused on the way.
+    world.runtime().pause();
+    world.gate.open();
+    joined(running).await.unwrap();
+    let now = lockwork_runtime::Clock::now(&world.clock);
+    let kind = ErrandKind::Run {
+        instance: instance("a"),
+        run: Run::default(),
+    };
+    let id = "more".to_owned();
+    soon(world.store.add(vec![Errand { id, kind, due: now }]))
+        .await
+        .unwrap();
+    assert!(delete(&world, "a").await);
+    assert_eq!(soon(world.store.next_due()).await.unwrap(), None);
 }

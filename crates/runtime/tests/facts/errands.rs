@@ -401,3 +401,27 @@ async fn an_instance_that_was_created_and_whose_node_died_is_run_by_another() {
     world.settle().await;
     assert_eq!(world.logged("a").await, ["on"]);
 }
+
+#[tokio::test]
+async fn whoever_was_handed_an_errand_last_is_the_one_whose_commit_counts() {
+    let world = World::new();
+    let root = sequence(
+        "all",
+        [event("wait", "Go"), call("stay", "gate"), log("on", "on")],
+    );
+    world.publish(workflow("w").root(root)).await;
+    world.start("a", of("w")).await;
+    let sender = world.runtime().sender();
+    let first = tokio::spawn(async move { sender.event("Go", json!({})).await });
+    world.gate.called(1).await;
+    // Another one was handed it since, and has not even claimed the instance.
+    world.clock.advance(PAST_HOLD);
+    let now = world.clock.now();
+    let taken = soon(world.store.take(now, now.after(SECOND), 9)).await;
+    assert_eq!(taken.unwrap().len(), 1);
+    world.gate.open();
+    assert_eq!(joined(first).await.unwrap().later, 1);
+    assert!(world.logged("a").await.is_empty());
+    world.advance(PAST_HOLD).await;
+    assert_eq!(world.logged("a").await, ["on"]);
+}
