@@ -123,13 +123,6 @@ impl State {
         }
     }
 
-    /// Those that `owner` has scheduled and that are not over.
-    pub(crate) fn children(&self, owner: Number) -> impl Iterator<Item = Number> {
-        let inside = self.contexts.iter();
-        let inside = inside.filter(move |(_, context)| context.owner == Some(owner));
-        inside.map(|(number, _)| *number)
-    }
-
     pub(crate) fn number(&mut self) -> Number {
         let number = self.next;
         self.next += 1;

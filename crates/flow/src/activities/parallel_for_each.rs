@@ -71,17 +71,20 @@ fn begin(cx: &mut Cx<'_>) -> Result<Step, Failure> {
 }
 
 fn more(cx: &mut Cx<'_>) -> Result<Step, Failure> {
-    let mut data = cx.data().clone();
-    let next = data.get("next").and_then(Value::as_u64).unwrap_or(0);
-    let later = data.get_mut("later").and_then(Value::as_array_mut);
-    if let Some(later) = later.filter(|later| !later.is_empty()) {
-        let item = later.remove(0);
-        let scope = scope(cx, next.try_into().unwrap_or(usize::MAX), item)?;
-        cx.schedule_with(0, json!(next), scope);
-        data["next"] = json!(next + 1);
-        cx.remember(data);
+    if let Some((index, item)) = cx.data_mut().and_then(take) {
+        let scope = scope(cx, index, item)?;
+        cx.schedule_with(0, json!(index), scope);
     }
     left(cx)
+}
+
+/// The next item, which is taken out of what is remembered.
+fn take(data: &mut Value) -> Option<(usize, Value)> {
+    let next = data.get("next").and_then(Value::as_u64)?;
+    let later = data.get_mut("later").and_then(Value::as_array_mut)?;
+    let item = (!later.is_empty()).then(|| later.remove(0))?;
+    *data.get_mut("next")? = json!(next + 1);
+    Some((next.try_into().ok()?, item))
 }
 
 fn left(cx: &Cx<'_>) -> Result<Step, Failure> {

@@ -46,8 +46,7 @@ impl Burst {
             return;
         };
         let context = Context::new(root.id.clone());
-        let number = self.state.number();
-        self.state.contexts.insert(number, context);
+        let number = self.enter(context);
         self.state.queue.push_back(Work::Execute(number));
     }
 

@@ -1,9 +1,8 @@
 //! What an activity can see and do while it is executed.
 
-use super::{Burst, HIDDEN};
+use super::{Burst, HIDDEN, Waiting, size::fits};
 use crate::{
     effect::{Effect, Job, Task},
-    expression::MAX_DEPTH,
     graph::{Prepared, Vertex},
     journal::Happened,
     outside::Told,
@@ -11,12 +10,9 @@ use crate::{
     state::{Context, Number, Work},
 };
 use lockwork_core::workflow::{
-    Bookmark, BookmarkId, Create, DefinitionHandle, Error, ErrorKind, ExecutionId, Failure,
-    InstanceId, NodeId, Result, Stimulus, StimulusHash, Time, Value, Values, VersionId,
+    BookmarkId, Create, DefinitionHandle, ErrorKind, ExecutionId, Failure, InstanceId, NodeId,
+    Result, Stimulus, Time, Value, Values, VersionId,
 };
-
-/// The largest value of a variable or an output, in bytes of JSON, more or less.
-pub(crate) const MAX_VALUE_BYTES: usize = 1 << 20;
 
 /// What an activity can see and do while it is executed.
 ///
@@ -26,61 +22,6 @@ pub struct Cx<'b> {
     burst: &'b mut Burst,
     number: Number,
     place: usize,
-}
-
-/// What an activity waits for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Waiting {
-    name: String,
-    payload: Value,
-    only_this: bool,
-    at: Option<String>,
-    burns: bool,
-    due: Option<Time>,
-}
-
-impl Waiting {
-    /// For the stimulus with this name and payload, whoever else waits for the same. Once resumed, the activity is
-    /// done.
-    pub fn on(name: impl Into<String>, payload: Value) -> Self {
-        Self {
-            name: name.into(),
-            payload,
-            only_this: false,
-            at: None,
-            burns: true,
-            due: None,
-        }
-    }
-
-    /// For a moment.
-    pub fn until(name: impl Into<String>, due: Time) -> Self {
-        let mut waiting = Self::on(name, Value::Null);
-        waiting.only_this = true;
-        waiting.due = Some(due);
-        waiting
-    }
-
-    /// For a stimulus that is meant for this execution alone.
-    #[must_use]
-    pub fn alone(mut self) -> Self {
-        self.only_this = true;
-        self
-    }
-
-    /// Once resumed, the activity goes on here.
-    #[must_use]
-    pub fn at(mut self, point: impl Into<String>) -> Self {
-        self.at = Some(point.into());
-        self
-    }
-
-    /// It goes on waiting after it was resumed.
-    #[must_use]
-    pub fn stays(mut self) -> Self {
-        self.burns = false;
-        self
-    }
 }
 
 impl<'b> Cx<'b> {
@@ -318,6 +259,12 @@ impl<'b> Cx<'b> {
         self.context().map_or(&Value::Null, |context| &context.data)
     }
 
+    /// What this execution remembers, where it is.
+    pub(crate) fn data_mut(&mut self) -> Option<&mut Value> {
+        let context = self.burst.context_mut(self.number)?;
+        Some(&mut context.data)
+    }
+
     /// What this execution remembers, to be changed.
     pub fn remember(&mut self, data: Value) {
         if let Some(context) = self.burst.context_mut(self.number) {
@@ -343,15 +290,14 @@ impl<'b> Cx<'b> {
     /// How many of those it has scheduled are not over.
     #[must_use]
     pub fn active(&self) -> usize {
-        self.burst.state.children(self.number).count()
+        self.burst.inside(self.number).len()
     }
 
     /// Which of those it contains are scheduled and not over.
     pub fn active_children(&self) -> impl Iterator<Item = usize> {
-        let state = &self.burst.state;
-        let active = state
-            .children(self.number)
-            .filter_map(|number| state.contexts.get(&number));
+        let contexts = &self.burst.state.contexts;
+        let active = self.burst.inside(self.number);
+        let active = active.filter_map(|number| contexts.get(&number));
         let places = active.filter_map(|context| self.burst.graph.find(&context.node).ok());
         places.filter_map(|place| {
             let children = &self.vertex()?.children;
@@ -371,14 +317,13 @@ impl<'b> Cx<'b> {
         let Some(node) = child.map(|vertex| vertex.id.clone()) else {
             return;
         };
-        let number = self.burst.state.number();
         let context = Context {
             owner: Some(self.number),
             tag,
             scope,
             ..Context::new(node)
         };
-        self.burst.state.contexts.insert(number, context);
+        let number = self.burst.enter(context);
         self.burst.state.queue.push_back(Work::Execute(number));
     }
 
@@ -389,7 +334,7 @@ impl<'b> Cx<'b> {
         let Some(node) = node.map(|vertex| vertex.id.clone()) else {
             return;
         };
-        let active: Vec<_> = self.burst.state.children(self.number).collect();
+        let active: Vec<_> = self.burst.inside(self.number).collect();
         for number in active {
             if self
                 .burst
@@ -549,33 +494,6 @@ impl Burst {
         self.state.variables.insert(name, value);
         Ok(())
     }
-
-    /// Makes a bookmark for an execution.
-    pub(super) fn wait_for(&mut self, number: Number, waiting: Waiting) -> Result<BookmarkId> {
-        let execution = ExecutionId::numbered(number);
-        let only = waiting.only_this.then(|| {
-            // Executions are numbered in each instance: alone they would be those of all instances.
-            ExecutionId::new(&format!("{}:{number}", self.state.instance))
-        });
-        let only = only.transpose()?;
-        let hash = StimulusHash::of(&waiting.name, &waiting.payload, only.as_ref())?;
-        let id = self.state.number();
-        let id = BookmarkId::new(&format!("{}:{id}", self.state.instance))?;
-        let node = self.context(number)?.node.clone();
-        self.state.bookmarks.push(Bookmark {
-            id: id.clone(),
-            name: waiting.name,
-            hash,
-            payload: waiting.payload,
-            node,
-            execution,
-            resume: waiting.at,
-            burns: waiting.burns,
-            created: self.outside.now(),
-            due: waiting.due,
-        });
-        Ok(id)
-    }
 }
 
 fn text(name: &str, value: Option<Value>) -> Result<Option<String>, Failure> {
@@ -600,72 +518,4 @@ fn unfit(name: &str, wanted: &str, got: &Value) -> Failure {
         "input.type",
         format!("`{name}` has to be {wanted} and is {got}"),
     )
-}
-
-/// More or less: what a value takes as JSON, without writing it.
-pub(crate) fn weight(value: &Value) -> usize {
-    match value {
-        Value::Null | Value::Bool(_) => 5,
-        Value::Number(_) => 8,
-        Value::String(text) => text.len() + 2,
-        Value::Array(items) => items.iter().map(|item| weight(item) + 1).sum::<usize>() + 2,
-        Value::Object(fields) => {
-            let fields = fields
-                .iter()
-                .map(|(key, value)| key.len() + 4 + weight(value));
-            fields.sum::<usize>() + 2
-        }
-    }
-}
-
-/// Whether `value` is nested more than so deep.
-fn is_deeper(value: &Value, than: usize) -> bool {
-    let mut inside: Box<dyn Iterator<Item = &Value>> = match value {
-        Value::Array(items) => Box::new(items.iter()),
-        Value::Object(fields) => Box::new(fields.values()),
-        _ => return false,
-    };
-    than == 0 || inside.any(|value| is_deeper(value, than - 1))
-}
-
-/// What is too large about `value`, if anything: it has to be written down and read again each time.
-pub(crate) fn large(value: &Value) -> Option<String> {
-    if is_deeper(value, MAX_DEPTH) {
-        return Some(format!("is nested more than {MAX_DEPTH} deep"));
-    }
-    let too_long = weight(value) > MAX_VALUE_BYTES;
-    too_long.then(|| format!("has more than {MAX_VALUE_BYTES} bytes: keep it elsewhere"))
-}
-
-fn fits(name: &str, value: &Value) -> Result<(), Failure> {
-    match large(value) {
-        None => Ok(()),
-        Some(large) => {
-            let message = format!("what should go into `{name}` {large}");
-            Err(Failure::new("value.large", message))
-        }
-    }
-}
-
-/// Whether an instance can be given this, or an activity in it.
-///
-/// # Errors
-/// [`ErrorKind::Invalid`] if it is too large or nested too deep.
-pub fn check_input(input: &Values) -> Result<()> {
-    if input.values().any(|value| is_deeper(value, MAX_DEPTH)) {
-        let message = "what an instance is given is nested too deep";
-        return Err(Error::new(ErrorKind::Invalid, message).with("at most", MAX_DEPTH));
-    }
-    let bytes: usize = input
-        .iter()
-        .map(|(key, value)| key.len() + weight(value))
-        .sum();
-    match bytes <= MAX_VALUE_BYTES {
-        true => Ok(()),
-        false => {
-            let message =
-                "an instance is given at most 1 MiB: keep the rest elsewhere, and say where";
-            Err(Error::new(ErrorKind::Invalid, message).with("bytes", bytes))
-        }
-    }
 }

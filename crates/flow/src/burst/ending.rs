@@ -3,7 +3,7 @@
 use super::{Burst, Cx};
 use crate::{effect::Effect, journal::Happened, state::Number};
 use lockwork_core::workflow::{
-    Addressee, InstanceId, Parent, Status, Stimulus, SubStatus, Value, Values,
+    Addressee, ExecutionId, InstanceId, Parent, Status, Stimulus, SubStatus, Value, Values,
 };
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ impl Burst {
     }
 
     pub(super) fn cancel_inside(&mut self, number: Number) {
-        let inside: Vec<_> = self.state.children(number).collect();
+        let inside: Vec<_> = self.inside(number).collect();
         inside.into_iter().for_each(|number| self.cancel(number));
     }
 
@@ -90,8 +90,8 @@ impl Burst {
             activity.cancelled(&mut cx);
         }
         self.note(Happened::Cancelled, Some(number), None);
-        self.state.contexts.remove(&number);
-        let execution = lockwork_core::workflow::ExecutionId::numbered(number);
+        self.leave(number);
+        let execution = ExecutionId::numbered(number);
         self.state
             .incidents
             .retain(|incident| incident.execution != execution);
@@ -104,8 +104,9 @@ impl Burst {
     }
 
     pub(super) fn forget_bookmarks(&mut self, number: Number) {
+        let execution = ExecutionId::numbered(number);
         let bookmarks = &mut self.state.bookmarks;
-        bookmarks.retain(|bookmark| bookmark.execution.number() != Some(number));
+        bookmarks.retain(|bookmark| bookmark.execution != execution);
     }
 }
 

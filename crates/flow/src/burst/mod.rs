@@ -8,12 +8,17 @@ mod cx;
 mod ending;
 mod fail;
 mod hide;
+mod inside;
+mod size;
 mod step;
+mod waiting;
 
-pub use cx::{Cx, Waiting, check_input};
-pub(crate) use cx::{large, weight};
+pub use cx::Cx;
 pub use ending::{ended, never_began};
 pub use hide::{HIDDEN, shown};
+pub use size::check_input;
+pub(crate) use size::{large, weight};
+pub use waiting::Waiting;
 
 use crate::{
     effect::Effect,
@@ -38,6 +43,7 @@ pub const MAX_STEPS: u64 = 100_000;
 pub struct Burst {
     graph: Arc<Graph>,
     state: State,
+    inside: inside::Inside,
     written: Written,
     outside: Arc<dyn Outside>,
     steps: u64,
@@ -88,6 +94,7 @@ impl Burst {
         }
         Ok(Self {
             graph,
+            inside: inside::Inside::of(&state.contexts),
             state,
             written: Written::default(),
             outside,

@@ -7,7 +7,9 @@ use crate::{
     signal::{Answer, Signal},
     state::{Number, Work},
 };
-use lockwork_core::workflow::{ActivityStatus, Failure, Result, Status, SubStatus, Value, Values};
+use lockwork_core::workflow::{
+    ActivityStatus, ExecutionId, Failure, Result, Status, SubStatus, Value, Values,
+};
 use std::sync::Arc;
 
 /// Where the engine itself goes on: an execution begins again.
@@ -125,12 +127,14 @@ impl Burst {
 
     /// Whether somebody will resume it.
     fn waits(&self, number: Number) -> bool {
-        self.state.children(number).next().is_some() || self.bookmarked(number)
+        self.inside(number).len() > 0 || self.bookmarked(number)
     }
 
     fn bookmarked(&self, number: Number) -> bool {
-        let mut bookmarks = self.state.bookmarks.iter();
-        bookmarks.any(|bookmark| bookmark.execution.number() == Some(number))
+        let execution = ExecutionId::numbered(number);
+        // The one that was made last is usually the one.
+        let mut bookmarks = self.state.bookmarks.iter().rev();
+        bookmarks.any(|bookmark| bookmark.execution == execution)
     }
 
     /// The result goes to its variable.
@@ -150,7 +154,7 @@ impl Burst {
         self.forget_bookmarks(number);
         let way = self.hide_way(number, &outcome);
         self.note(Happened::Completed, Some(number), Some(way));
-        let Some(context) = self.state.contexts.remove(&number) else {
+        let Some(context) = self.leave(number) else {
             return Ok(None);
         };
         let Some(owner) = context.owner else {
@@ -185,7 +189,7 @@ impl Burst {
     ) -> Result<Option<(Number, Answer)>> {
         let mut around = self.context(from)?.owner;
         while let Some(number) = around {
-            let inside: Vec<_> = self.state.children(number).collect();
+            let inside: Vec<_> = self.inside(number).collect();
             let activity = Arc::clone(&self.vertex(number)?.activity);
             let answer = activity.signal(&mut Cx::new(self, number)?, signal);
             if answer != Answer::Pass {

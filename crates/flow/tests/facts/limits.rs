@@ -286,7 +286,7 @@ fn many_items_at_once_are_run_quickly() {
         ("ParallelForEach", None),
         ("ParallelForEach", Some(3)),
     ] {
-        let items: Vec<_> = (0..3_000).collect();
+        let items: Vec<_> = (0..10_000).collect();
         let mut root = json!({
             "type": kind, "id": "each", "with": { "items": items }, "do": { "body": log("a") },
         });
@@ -294,7 +294,21 @@ fn many_items_at_once_are_run_quickly() {
             root["with"]["atMost"] = json!(most);
         }
         let instance = quickly(kind, || Instance::run(definition(root)));
-        assert_eq!(instance.lines().len(), 3_000);
+        assert_eq!(instance.lines().len(), 10_000);
         instance.is_finished();
     }
+}
+
+#[test]
+fn many_that_wait_are_cancelled_quickly() {
+    let items: Vec<_> = (0..5_000).collect();
+    let root = json!({
+        "type": "ParallelForEach", "id": "each", "with": { "items": items },
+        "do": { "body": crate::support::event("go") },
+    });
+    let instance = quickly("run", || Instance::run(definition(root)));
+    assert_eq!(instance.state.waiting().len(), 5_000);
+    let mut burst = instance.burst();
+    quickly("cancel", || burst.cancel_all());
+    assert!(burst.state().contexts.is_empty());
 }

@@ -3,8 +3,8 @@
 use crate::support::{
     Instance, definition, event, expr, fault, log, refused, say, sequence, set, values,
 };
-use lockwork_core::workflow::{ErrorKind, NodeId, Run, Target, Value};
-use lockwork_flow::{HIDDEN, shown};
+use lockwork_core::workflow::{ErrorKind, Failure, NodeId, Run, Target, Value};
+use lockwork_flow::{HIDDEN, Registry, shown};
 use serde_json::json;
 
 const SECRET: &str = "xyzzy-4711";
@@ -106,6 +106,30 @@ fn a_failure_does_not_tell() {
         let instance = run(say("said", expr(source)));
         assert_eq!(instance.codes(), ["expression"], "{source}");
         hides(&instance, &[SECRET, "471147"]);
+    }
+}
+
+#[test]
+fn a_function_that_repeats_what_it_was_given_does_not_tell() {
+    let registry = Registry::standard().code("echo", |call| async move {
+        let given = call.args.as_str().unwrap_or_default().to_owned();
+        match given.len() {
+            10 => Err(Failure::new(given.clone(), format!("what is {given}?"))),
+            _ => Ok(json!(given)),
+        }
+    });
+    let call = |args: &str| json!({ "type": "Call", "id": "c", "with": { "name": "echo", "args": expr(args) }, "into": "open" });
+    for (root, code) in [
+        (call("pin"), vec![HIDDEN]),
+        (
+            sequence("main", [call("' ' ~ pin"), say("said", expr("open"))]),
+            vec![],
+        ),
+    ] {
+        let mut instance = Instance::with(guarded(root), &registry);
+        instance.go(Run::default());
+        assert_eq!(instance.codes(), code);
+        hides(&instance, &[SECRET]);
     }
 }
 

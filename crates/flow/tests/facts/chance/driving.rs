@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// Whether an instance is run in one piece.
 pub(super) enum Pieces {
     One,
-    /// Between two steps its state is written and read again.
-    Many(Random),
+    /// Between two steps, once in so many times, its state is written and read again.
+    Many(Random, usize),
 }
 
 pub(super) struct Driving {
@@ -123,8 +123,8 @@ impl Driving {
         let mut burst = self.instance.burst();
         burst.begin(run).unwrap();
         loop {
-            if let Pieces::Many(cuts) = &mut self.pieces
-                && cuts.once_in(2)
+            if let Pieces::Many(cuts, often) = &mut self.pieces
+                && cuts.once_in(*often)
             {
                 burst = self.cut(burst);
             }

@@ -20,10 +20,17 @@ const CASES: u64 = 10_000;
 
 #[test]
 fn an_instance_that_was_cut_into_pieces_has_the_journal_of_one_that_was_not() {
-    for seed in 0..CASES {
-        if catch_unwind(AssertUnwindSafe(|| case(seed))).is_err() {
-            panic!("the case with seed {seed} failed");
+    const AT_ONCE: u64 = 2;
+    std::thread::scope(|scope| {
+        for first in 0..AT_ONCE {
+            scope.spawn(move || (first..CASES).step_by(AT_ONCE as usize).for_each(told));
         }
+    });
+}
+
+fn told(seed: u64) {
+    if catch_unwind(AssertUnwindSafe(|| case(seed))).is_err() {
+        panic!("the case with seed {seed} failed");
     }
 }
 
@@ -31,8 +38,10 @@ fn case(seed: u64) {
     let definition = making::definition(&mut Random::new(seed));
     let whole = Driving::new(Instance::new(definition), seed, Pieces::One).run();
     let other = Instance::of(Arc::clone(&whole.graph));
-    let cuts = Random::new(seed.wrapping_mul(31));
-    let cut = Driving::new(other, seed, Pieces::Many(cuts)).run();
+    // Some between all steps, most here and there.
+    let often = [1, 4, 8, 16][Random::new(!seed).below(4)];
+    let pieces = Pieces::Many(Random::new(seed.wrapping_mul(31)), often);
+    let cut = Driving::new(other, seed, pieces).run();
     assert_eq!(whole.journal, cut.journal);
     assert_eq!(whole.effects, cut.effects);
     assert_eq!(whole.state, cut.state);

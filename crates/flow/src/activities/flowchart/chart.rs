@@ -1,46 +1,20 @@
-//! Activities with arrows between them.
-//!
-//! An arrow is followed when the activity at its beginning ends with the outcome it is for. Where several arrows
-//! meet, the activity there waits until nothing that is still under way could get there: so branches that were not
-//! taken are not waited for, and nobody counts.
+//! The arrows: whether they can be drawn, and where they lead.
 
 use crate::{
-    activity::{Activity, Child, Contains, Descriptor, Doing, Given, Step, Wrong, ready},
+    activity::{Child, Step, Wrong},
     burst::Cx,
-    definition::{Contents, Input, Node},
 };
 use lockwork_core::workflow::{Failure, Value};
 use serde::Deserialize;
-use serde_json::json;
 use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
 };
 
-/// Activities with arrows between them.
-#[derive(Debug)]
-pub(super) struct Flowchart;
-
-const GIVEN: [Given; 3] = [
-    Given::new("start", "the activity it begins with, by its name")
-        .required()
-        .fixed(),
-    Given::new(
-        "connections",
-        "a list of {from, to}; `on` an outcome, `back` if it goes back",
-    )
-    .fixed(),
-    Given::new(
-        "joins",
-        "by names: `any`, where the first arrow that is followed ends the others",
-    )
-    .fixed(),
-];
-
 /// What a definition says about the arrows. It is read again at each step, so nothing of it is copied.
 #[derive(Debug)]
-struct Chart<'a> {
-    start: Cow<'a, str>,
+pub(super) struct Chart<'a> {
+    pub(super) start: Cow<'a, str>,
     connections: Vec<Connection<'a>>,
     joins: BTreeMap<String, Join>,
 }
@@ -72,79 +46,23 @@ enum Join {
     Any,
 }
 
-impl Activity for Flowchart {
-    fn describe(&self) -> Descriptor {
-        let about = "Runs activities along the arrows between them. Where arrows meet, all that were followed are \
-                     waited for.";
-        Descriptor::new("Flowchart", about)
-            .given(&GIVEN)
-            .contains(Contains::Any)
-    }
-
-    fn check(&self, node: &Node) -> Result<(), Wrong> {
-        let chart = Chart::read(|name| match node.with.get(name) {
-            Some(Input::Value(value)) => Some(value),
-            _ => None,
-        })?;
-        let names = match &node.contents {
-            Contents::Ports(ports) => ports.keys().map(String::as_str).collect(),
-            _ => BTreeSet::new(),
-        };
-        chart.check(&names)
-    }
-
-    fn execute<'a>(&'a self, cx: &'a mut Cx<'_>) -> Doing<'a> {
-        ready(begin(cx))
-    }
-
-    fn child_done<'a>(&'a self, cx: &'a mut Cx<'_>, child: &'a Child) -> Doing<'a> {
-        ready(go_on(cx, child))
-    }
-}
-
-fn begin(cx: &mut Cx<'_>) -> Result<Step, Failure> {
-    let start = cx.port(&Chart::of(cx)?.start);
-    Ok(match start {
-        None => Step::done(),
-        Some(start) => {
-            cx.schedule(start);
-            Step::Wait
-        }
-    })
-}
-
-fn go_on(cx: &mut Cx<'_>, child: &Child) -> Result<Step, Failure> {
-    let next = Chart::of(cx)?.next(cx, child);
-    for late in next.late {
-        cx.withdraw(late);
-    }
-    for index in next.ready {
-        cx.schedule(index);
-    }
-    cx.remember(json!(next.tokens));
-    Ok(match cx.active() {
-        0 => Step::done(),
-        _ => Step::Wait,
-    })
-}
-
 /// What follows from the end of an activity.
-struct Next {
+pub(super) struct Next {
     /// Those that are not waited for any more.
-    late: Vec<usize>,
+    pub(super) late: Vec<usize>,
     /// Those whose turn it is.
-    ready: Vec<usize>,
+    pub(super) ready: Vec<usize>,
     /// Those to which an arrow was followed, and that have to wait.
-    tokens: BTreeSet<String>,
+    pub(super) tokens: BTreeSet<String>,
 }
 
 impl<'a> Chart<'a> {
-    fn of(cx: &'a Cx<'_>) -> Result<Self, Failure> {
+    pub(super) fn of(cx: &'a Cx<'_>) -> Result<Self, Failure> {
         let read = Self::read(|name| cx.plain(name));
         read.map_err(|wrong| Failure::new("flowchart", wrong.message))
     }
 
-    fn read(value: impl Fn(&str) -> Option<&'a Value>) -> Result<Self, Wrong> {
+    pub(super) fn read(value: impl Fn(&str) -> Option<&'a Value>) -> Result<Self, Wrong> {
         fn field<'a, T: Deserialize<'a> + Default>(
             name: &str,
             value: Option<&'a Value>,
@@ -160,7 +78,7 @@ impl<'a> Chart<'a> {
         })
     }
 
-    fn next(&self, cx: &Cx<'_>, child: &Child) -> Next {
+    pub(super) fn next(&self, cx: &Cx<'_>, child: &Child) -> Next {
         let names: Vec<_> = cx.children().map(Option::unwrap_or_default).collect();
         let over = names.get(child.index).copied().unwrap_or_default();
         let mut tokens: BTreeSet<String> = cx.data().as_array().map_or_else(BTreeSet::new, |all| {
@@ -199,7 +117,7 @@ impl<'a> Chart<'a> {
     }
 
     /// Whether each arrow has a beginning and an end, each activity can be reached, and none is before itself.
-    fn check(&self, names: &BTreeSet<&str>) -> Result<(), Wrong> {
+    pub(super) fn check(&self, names: &BTreeSet<&str>) -> Result<(), Wrong> {
         let known = |field: &str, name: &str| match names.contains(name) {
             true => Ok(()),
             false => Err(Wrong::new(
