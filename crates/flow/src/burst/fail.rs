@@ -56,31 +56,36 @@ impl Burst {
         let worth = policy.on.is_empty() || policy.on.contains(&failure.code);
         // In this burst, whatever is tried again fails again.
         let endless = self.steps > MAX_STEPS;
-        let Some(context) = self.context_mut(number) else {
-            return Ok(false);
-        };
-        if !worth || context.retried >= policy.times || endless {
+        let retried = self.context(number)?.retried;
+        if !worth || retried >= policy.times || endless {
             return Ok(false);
         }
-        let wait = wait(&policy, context.retried);
-        context.retried += 1;
-        context.attempt += 1;
-        context.status = ActivityStatus::Pending;
-        context.data = Value::Null;
-        let note = format!(
-            "{} of {}, after {} ms",
-            context.retried,
-            policy.times,
-            wait.as_millis()
-        );
+        let wait = wait(&policy, retried);
+        if !self.later(number, wait) {
+            return Ok(false);
+        }
+        if let Some(context) = self.context_mut(number) {
+            context.retried += 1;
+            context.attempt += 1;
+            context.status = ActivityStatus::Pending;
+            context.data = Value::Null;
+        }
+        let (times, millis) = (policy.times, wait.as_millis());
+        let note = format!("{} of {times}, after {millis} ms", retried + 1);
         self.note(Happened::Retrying, Some(number), Some(note));
+        Ok(true)
+    }
+
+    /// Has an execution begun again after a while. It cannot wait if the id of its instance leaves no room for that of
+    /// a bookmark.
+    fn later(&mut self, number: Number, wait: Duration) -> bool {
         if wait.is_zero() {
             self.state.queue.push_back(Work::Execute(number));
-        } else {
-            let due = self.outside.now().after(wait);
-            self.wait_for(number, super::Waiting::until(NAME, due).at(RETRY))?;
+            return true;
         }
-        Ok(true)
+        let due = self.outside.now().after(wait);
+        let waiting = super::Waiting::until(NAME, due).at(RETRY);
+        self.wait_for(number, waiting).is_ok()
     }
 
     fn incident(&mut self, number: Number, failure: Failure) -> Result<()> {

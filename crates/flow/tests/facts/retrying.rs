@@ -1,7 +1,7 @@
 //! Trying again what failed.
 
 use crate::support::{Instance, NOON, definition, event, fault, log, sequence};
-use lockwork_core::workflow::{Failure, Run, SubStatus, Target, Value};
+use lockwork_core::workflow::{Failure, InstanceId, Run, SubStatus, Target, Value};
 use lockwork_flow::{Happened, Registry};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -73,6 +73,19 @@ fn no_time_at_all_stays_so_however_often_it_grows() {
         json!({ "times": 1_100, "after": "0s", "factor": 2 }),
     ));
     instance.is(SubStatus::Faulted);
+}
+
+#[test]
+fn an_instance_whose_id_leaves_no_room_for_bookmarks_fails_where_it_would_wait() {
+    for root in [
+        retried(json!({ "times": 1, "after": "1s" })),
+        definition(event("go")),
+    ] {
+        let mut instance = Instance::new(root);
+        instance.state.instance = InstanceId::new(&"i".repeat(256)).unwrap();
+        instance.go(Run::default());
+        instance.is(SubStatus::Faulted);
+    }
 }
 
 #[test]
