@@ -2,13 +2,13 @@
 
 use super::{
     Burst, MAX_STEPS,
-    step::{Did, RETRY},
+    step::{Did, RETRY, Taken},
 };
 use crate::{
     activity::Step,
     definition::Retry,
     journal::Happened,
-    signal::{Answer, Signal},
+    signal::Signal,
     state::{Number, Work},
 };
 use lockwork_core::workflow::{
@@ -38,9 +38,10 @@ impl Burst {
             return Ok(None);
         }
         match self.offer(number, &Signal::Failed(failure.clone()))? {
-            Some((helper, Answer::Done)) => Ok(Some((helper, Ok(Step::done())))),
+            Some((helper, Taken::Ends)) => Ok(Some((helper, Ok(Step::done())))),
             // It waits for what it has scheduled, or has to hear that there is nothing.
-            Some((helper, _)) => Ok(Some((helper, Ok(Step::Wait)))),
+            Some((helper, Taken::GoesOn)) => Ok(Some((helper, Ok(Step::Wait)))),
+            Some((_, Taken::BeginsAgain)) => Ok(None),
             None => {
                 self.incident(number, failure)?;
                 Ok(None)
@@ -48,8 +49,8 @@ impl Burst {
         }
     }
 
-    /// Whether its retry policy begins it again.
-    fn again(&mut self, number: Number, failure: &Failure) -> Result<bool> {
+    /// Whether its retry policy begins it again, for something that failed in it. What is under way inside of it ends.
+    pub(super) fn again(&mut self, number: Number, failure: &Failure) -> Result<bool> {
         let Some(policy) = self.vertex(number)?.retry.clone() else {
             return Ok(false);
         };
@@ -60,10 +61,10 @@ impl Burst {
         if !worth || retried >= policy.times || endless {
             return Ok(false);
         }
+        self.cancel_inside(number);
+        self.withdraw(number);
         let wait = wait(&policy, retried);
-        if !self.later(number, wait) {
-            return Ok(false);
-        }
+        self.later(number, wait)?;
         if let Some(context) = self.context_mut(number) {
             context.retried += 1;
             context.attempt += 1;
@@ -76,16 +77,15 @@ impl Burst {
         Ok(true)
     }
 
-    /// Has an execution begun again after a while. It cannot wait if the id of its instance leaves no room for that of
-    /// a bookmark.
-    fn later(&mut self, number: Number, wait: Duration) -> bool {
+    /// Has an execution begun again after a while.
+    fn later(&mut self, number: Number, wait: Duration) -> Result<()> {
         if wait.is_zero() {
             self.state.queue.push_back(Work::Execute(number));
-            return true;
+            return Ok(());
         }
         let due = self.outside.now().after(wait);
-        let waiting = super::Waiting::until(NAME, due).at(RETRY);
-        self.wait_for(number, waiting).is_ok()
+        self.wait_for(number, super::Waiting::until(NAME, due).at(RETRY))?;
+        Ok(())
     }
 
     fn incident(&mut self, number: Number, failure: Failure) -> Result<()> {

@@ -18,6 +18,16 @@ pub(super) const RETRY: &str = "$retry";
 /// What an activity did, or why it could not.
 pub(super) type Did = Result<Step, Failure>;
 
+/// What became of an activity that has taken a signal.
+pub(super) enum Taken {
+    /// It is done.
+    Ends,
+    /// It goes on with what it has scheduled.
+    GoesOn,
+    /// Its retry policy begins it again.
+    BeginsAgain,
+}
+
 impl Burst {
     /// Does the next thing there is to do.
     ///
@@ -186,25 +196,34 @@ impl Burst {
         &mut self,
         from: Number,
         signal: &Signal,
-    ) -> Result<Option<(Number, Answer)>> {
+    ) -> Result<Option<(Number, Taken)>> {
         let mut around = self.context(from)?.owner;
         while let Some(number) = around {
             let inside: Vec<_> = self.inside(number).collect();
             let activity = Arc::clone(&self.vertex(number)?.activity);
             let answer = activity.signal(&mut Cx::new(self, number)?, signal);
-            if answer != Answer::Pass {
-                inside.into_iter().for_each(|number| self.cancel(number));
-                return Ok(Some((number, answer)));
-            }
-            around = self.context(number)?.owner;
+            let taken = match (answer, signal) {
+                (Answer::Done, _) => Taken::Ends,
+                (Answer::Handled, _) => Taken::GoesOn,
+                (Answer::Pass, Signal::Failed(failure)) if self.again(number, failure)? => {
+                    return Ok(Some((number, Taken::BeginsAgain)));
+                }
+                (Answer::Pass, _) => {
+                    around = self.context(number)?.owner;
+                    continue;
+                }
+            };
+            inside.into_iter().for_each(|number| self.cancel(number));
+            return Ok(Some((number, taken)));
         }
         Ok(None)
     }
 
     fn raise(&mut self, from: Number, signal: &Signal) -> Result<Option<(Number, Did)>> {
         Ok(match self.offer(from, signal)? {
-            Some((number, Answer::Done)) => Some((number, Ok(Step::done()))),
-            Some((number, _)) => Some((number, Ok(Step::Wait))),
+            Some((number, Taken::Ends)) => Some((number, Ok(Step::done()))),
+            Some((number, Taken::GoesOn)) => Some((number, Ok(Step::Wait))),
+            Some((_, Taken::BeginsAgain)) => None,
             None => {
                 let message = "there is no loop around this activity that could end";
                 Some((from, Err(Failure::new("break.outside", message))))

@@ -76,7 +76,7 @@ fn no_time_at_all_stays_so_however_often_it_grows() {
 }
 
 #[test]
-fn an_instance_whose_id_leaves_no_room_for_bookmarks_fails_where_it_would_wait() {
+fn an_instance_with_the_longest_id_can_wait_and_be_tried_again() {
     for root in [
         retried(json!({ "times": 1, "after": "1s" })),
         definition(event("go")),
@@ -84,8 +84,32 @@ fn an_instance_whose_id_leaves_no_room_for_bookmarks_fails_where_it_would_wait()
         let mut instance = Instance::new(root);
         instance.state.instance = InstanceId::new(&"i".repeat(256)).unwrap();
         instance.go(Run::default());
-        instance.is(SubStatus::Faulted);
+        instance.is(SubStatus::Suspended);
     }
+}
+
+#[test]
+fn a_whole_branch_is_tried_again_when_something_in_it_fails() {
+    let branch = |retry: Value| {
+        let mut branch = sequence("branch", [log("first"), fault("bad", "x"), log("never")]);
+        branch["retry"] = retry;
+        definition(sequence("main", [branch, log("after")]))
+    };
+    let mut instance = Instance::run(branch(json!({ "times": 1, "after": "1s" })));
+    instance.is(SubStatus::Suspended);
+    assert_eq!(
+        instance.state.contexts.len(),
+        2,
+        "nothing is left inside of it"
+    );
+    instance.wake(NOON + 1_000);
+    instance.is(SubStatus::Faulted);
+    assert_eq!(instance.lines(), ["first", "first"]);
+    let at_once = Instance::run(branch(json!({ "times": 2, "after": "0s" })));
+    at_once.is(SubStatus::Faulted);
+    assert_eq!(at_once.lines(), ["first", "first", "first"]);
+    let other = Instance::run(branch(json!({ "times": 2, "after": "0s", "on": ["y"] })));
+    assert_eq!(other.lines(), ["first"]);
 }
 
 #[test]
