@@ -123,7 +123,6 @@ async fn a_node_that_ends_or_pauses_takes_no_work() {
     assert_eq!(other.event("Go", json!({})).await.resumed.len(), 1);
 }
 
-/// A definition is looked up between the first look at the node and the first step; here the node pauses meanwhile.
 #[tokio::test]
 async fn what_is_created_while_its_node_begins_to_pause_is_for_others_at_once() {
     let mut options = Options::default();

@@ -199,13 +199,13 @@ async fn start(runtime: &lockwork_runtime::LocalRuntime, id: &str, root: Draft) 
         .unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn jobs_begin_as_soon_as_somebody_asks_for_them() {
     let runtime = live(Arc::new(MemoryStore::new()))
         .job("quick", |_| async { Ok(json!(1)) })
         .build();
     let mut events = runtime.events();
-    let began = std::time::Instant::now();
+    let began = tokio::time::Instant::now();
     let each = job("work", "quick");
     start(
         &runtime,
@@ -222,8 +222,7 @@ async fn jobs_begin_as_soon_as_somebody_asks_for_them() {
     .await;
     assert!(
         began.elapsed() < Duration::from_millis(900),
-        "{:?}",
-        began.elapsed()
+        "nobody heard the bell"
     );
     soon(runtime.drain()).await;
 }
