@@ -127,3 +127,20 @@ impl Drop for Running<'_> {
         self.bursts.count.send_modify(|count| *count -= 1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_burst_that_ends_is_not_taken_for_the_one_that_follows() {
+        let (bursts, id) = (Bursts::new(2), InstanceId::drawn(1));
+        let first = bursts.begin(&id).await.unwrap();
+        let second = bursts.begin(&id).await.unwrap();
+        drop(first);
+        assert!(bursts.cancel(&id));
+        assert!(second.is_cancelled());
+        drop(second);
+        assert!(!bursts.cancel(&id));
+    }
+}

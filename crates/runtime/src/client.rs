@@ -244,7 +244,7 @@ impl Client for LocalClient {
                 .create_with(request.create, Some(run.clone()), None)
                 .await?;
             match created.is_new {
-                true => self.runner.run(&self.instance, run, held).await,
+                true => self.runner.run_new(&self.instance, run, held).await,
                 false => self.ran_before(created.instance).await,
             }
         })

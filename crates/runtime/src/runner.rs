@@ -52,6 +52,17 @@ impl Runner {
         self.shielded(instance, Wish::Run(run), held).await
     }
 
+    /// The same, of an instance that was just created for it. If this node takes no work since, it stops before the first
+    /// step, and others go on.
+    pub(crate) async fn run_new(
+        self: &Arc<Self>,
+        instance: &InstanceId,
+        run: Run,
+        held: Option<Held>,
+    ) -> Result<Ran> {
+        self.shielded(instance, Wish::Run(run), held).await
+    }
+
     /// Ends an instance on which nobody works.
     pub(crate) async fn cancel(
         self: &Arc<Self>,

@@ -1,6 +1,7 @@
 //! Ending instances from outside.
 
-use crate::support::{DAY, SECOND, World, instance, joined, of, reaches, soon};
+use crate::shaky::{Shaky, Trouble};
+use crate::support::{DAY, Gate, SECOND, World, instance, joined, of, reaches, soon};
 use lockwork_core::workflow::{Cancelled, SubStatus};
 use lockwork_flow::{Commit, build::*};
 use lockwork_runtime::Clock;
@@ -62,6 +63,21 @@ async fn what_is_cancelled_in_its_last_step_does_not_stay_waiting() {
         joined(running).await.unwrap().sub_status,
         SubStatus::Cancelled
     );
+    assert_eq!(world.status("a").await, SubStatus::Cancelled);
+}
+
+#[tokio::test]
+async fn what_is_cancelled_while_its_last_commit_is_under_way_does_not_stay_waiting() {
+    let gate = Gate::new();
+    let store = Shaky::new([Trouble::Stalls(gate.clone())]);
+    let world = World::on(store, |builder| builder);
+    world.publish(workflow("w").root(event("wait", "Go"))).await;
+    let running = world.spawn_start("a", of("w"));
+    gate.called(1).await;
+    assert_eq!(cancel(&world, "a").await, Cancelled::Requested);
+    gate.open();
+    let ran = joined(running).await.unwrap();
+    assert_eq!(ran.sub_status, SubStatus::Cancelled);
     assert_eq!(world.status("a").await, SubStatus::Cancelled);
 }
 

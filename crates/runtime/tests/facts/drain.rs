@@ -124,6 +124,33 @@ async fn a_node_that_ends_or_pauses_takes_no_work() {
 }
 
 #[tokio::test]
+async fn what_is_created_while_its_node_begins_to_pause_is_for_others_at_once() {
+    let mut options = Options::default();
+    options.bursts = 1;
+    let world = World::with(|builder| builder.options(options));
+    let other = world.node(|builder| builder);
+    world.publish(two_steps()).await;
+    let first = world.spawn_start("a", of("w"));
+    world.gate.called(1).await;
+    // The second has been created, and waits until the first is done.
+    let second = world.spawn_start("b", of("w"));
+    tokio::task::yield_now().await;
+    world.runtime().pause();
+    world.gate.open();
+    for started in [first, second] {
+        assert_eq!(
+            joined(started).await.unwrap().sub_status,
+            SubStatus::Interrupted
+        );
+    }
+    other.gate.open();
+    other.settle().await;
+    for id in ["a", "b"] {
+        assert_eq!(other.status(id).await, SubStatus::Finished);
+    }
+}
+
+#[tokio::test]
 async fn pausing_and_resuming_twice_is_as_good_as_once() {
     let world = World::new();
     world.publish(workflow("w").root(log("l", "l"))).await;
