@@ -233,7 +233,10 @@ impl Client for LocalClient {
     }
 
     fn run(&self, request: Run) -> Answer<'_, Ran> {
-        Box::pin(async move { self.runner.run(&self.instance, request, None).await })
+        Box::pin(async move {
+            check_input(&request.input)?;
+            self.runner.run(&self.instance, request, None).await
+        })
     }
 
     fn create_and_run(&self, request: CreateAndRun) -> Answer<'_, Ran> {

@@ -4,6 +4,7 @@ use crate::runner::Runner;
 use lockwork_core::workflow::{
     BookmarkId, ExecutionId, InstanceId, Ran, Result, Run, Target, Values,
 };
+use lockwork_flow::check_input;
 use std::sync::Arc;
 
 /// Resumes instances at once, without a stimulus.
@@ -16,13 +17,15 @@ impl WorkflowResumer {
     /// Resumes this bookmark. [`Ran::delivery`] says whether it was still there: if not, nothing was delivered.
     ///
     /// # Errors
-    /// Those of [`Client::run`](lockwork_core::workflow::Client::run).
+    /// [`Invalid`](lockwork_core::workflow::ErrorKind::Invalid) if it brings more than an instance can be given, and
+    /// those of [`Client::run`](lockwork_core::workflow::Client::run).
     pub async fn resume(
         &self,
         instance: &InstanceId,
         bookmark: BookmarkId,
         input: Values,
     ) -> Result<Ran> {
+        check_input(&input)?;
         let run = Run::at(Target::Bookmark(bookmark)).input(input);
         self.runner.run(instance, run, None).await
     }

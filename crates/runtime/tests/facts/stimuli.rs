@@ -3,7 +3,10 @@
 use crate::support::{World, event_called, instance, joined, kind, of, soon, values};
 use lockwork_core::workflow::{Addressee, BookmarkId, ExecutionId, Stimulus, SubStatus};
 use lockwork_flow::{Commit, build::*};
-use lockwork_runtime::{ErrorKind, store::Reason};
+use lockwork_runtime::{
+    Clock, ErrorKind,
+    store::{Errand, ErrandKind, Reason},
+};
 use serde_json::json;
 use std::time::Duration;
 
@@ -79,6 +82,30 @@ async fn an_event_resumes_everybody_who_waits_for_it() {
     assert_eq!((reached.resumed.len(), reached.later), (20, 0));
     assert!(!reached.queued && world.waiting().await.is_empty());
     assert_eq!(world.status("b").await, SubStatus::Suspended);
+}
+
+#[tokio::test]
+async fn an_event_reaches_those_too_whom_another_one_is_just_resuming() {
+    let world = World::new();
+    world.publish(listener("w", "Go", 3)).await;
+    for id in ["a", "b"] {
+        world.start(id, of("w")).await;
+    }
+    // Nobody does what has to be done meanwhile: each event but the first finds both of them promised.
+    for number in 1..=3 {
+        let errand = Errand {
+            id: format!("send-{number}"),
+            kind: ErrandKind::Send(event_called("Go").input(values(json!(number)))),
+            due: world.clock.now(),
+        };
+        world.runtime().store().add(vec![errand]).await.unwrap();
+    }
+    world.settle().await;
+    for id in ["a", "b"] {
+        assert_eq!(world.state(id).await.variables["sum"], json!(6), "{id}");
+        assert_eq!(world.status(id).await, SubStatus::Finished);
+    }
+    assert!(world.waiting().await.is_empty());
 }
 
 #[tokio::test]

@@ -93,20 +93,18 @@ impl Inner {
                 ..Sent::default()
             };
         }
-        let starts = self.starts(sending);
-        let errands: Vec<_> = starts.into_iter().chain(self.deliveries(sending)).collect();
+        let (deliveries, busy) = self.deliveries(sending);
+        let starts = self.starts(sending).into_iter();
+        let errands: Vec<_> = starts.chain(deliveries).collect();
         let queued = errands.is_empty() && !self.is_over(stimulus);
-        if queued {
-            let (at, expires) = (self.count(), sending.expires);
-            self.stimuli.keep(
-                at,
-                WaitingStimulus {
-                    id: sending.id.clone(),
-                    stimulus: stimulus.clone(),
-                    created: *now,
-                    expires: expires.filter(|_| !stimulus.to.is_certain()),
-                },
-            );
+        if queued && busy.is_empty() {
+            self.keep_waiting(sending, sending.id.clone(), stimulus.clone());
+        }
+        for instance in busy {
+            let mut own = stimulus.clone();
+            let id = format!("{}@{instance}", sending.id);
+            own.to.instance = Some(instance);
+            self.keep_waiting(sending, id, own);
         }
         // Nobody is at them, if the sender does not hold them.
         let held = errands.into_iter().filter_map(|errand| {
@@ -121,6 +119,19 @@ impl Inner {
             queued,
             duplicate: false,
         }
+    }
+
+    fn keep_waiting(&mut self, sending: &Sending, id: String, stimulus: Stimulus) {
+        let at = self.count();
+        let waiting = WaitingStimulus {
+            id,
+            stimulus,
+            created: sending.now,
+            expires: sending
+                .expires
+                .filter(|_| !sending.stimulus.to.is_certain()),
+        };
+        self.stimuli.keep(at, waiting);
     }
 
     /// Whoever it is for will never wait again.
@@ -147,31 +158,27 @@ impl Inner {
             .collect()
     }
 
-    /// Errands for all bookmarks that it fits and that nobody else has promised to resume.
-    fn deliveries(&self, sending: &Sending) -> Vec<Errand> {
+    /// Errands for all bookmarks that it fits; and the instances of those that something else will resume first, which
+    /// get it when they wait again.
+    fn deliveries(&self, sending: &Sending) -> (Vec<Errand>, BTreeSet<InstanceId>) {
+        let (mut errands, mut busy) = (Vec::new(), BTreeSet::new());
         let stimulus = &sending.stimulus;
-        let same = self
-            .instances
-            .by_hash
-            .get(&stimulus.hash)
-            .into_iter()
-            .flatten();
-        let fit = same.filter_map(|(id, instance)| {
-            let (bookmark, correlation) = self.bookmark(id, instance)?;
-            let free = !bookmark.burns || !self.errands.is_promised(id);
-            (free && is_for(&stimulus.to, instance, correlation, bookmark))
-                .then_some((instance, bookmark))
-        });
-        let errands = fit.map(|(instance, bookmark)| {
-            derived::delivery(
-                &sending.id,
-                instance,
-                &bookmark.id,
-                stimulus.clone(),
-                sending.now,
-            )
-        });
-        errands.collect()
+        let same = self.instances.by_hash.get(&stimulus.hash);
+        for (id, instance) in same.into_iter().flatten() {
+            let Some((bookmark, correlation)) = self.bookmark(id, instance) else {
+                continue;
+            };
+            if !is_for(&stimulus.to, instance, correlation, bookmark) {
+                continue;
+            }
+            if bookmark.burns && self.errands.is_promised(id) {
+                busy.insert(instance.clone());
+            } else {
+                let (stimulus, now) = (stimulus.clone(), sending.now);
+                errands.push(derived::delivery(&sending.id, instance, id, stimulus, now));
+            }
+        }
+        (errands, busy)
     }
 
     fn redirect(&mut self, held: &Held, now: Time, expires: Time) -> Result<()> {
