@@ -111,50 +111,37 @@ impl Runner {
         });
         let burst = Burst::new(graph, State::clone(&claimed.state), outside)?;
         let wish = if claimed.cancel { Wish::Cancel } else { wish };
-        let mut going = Going::new(self, burst, claimed, held, often);
+        let mut going = Going {
+            burst,
+            book: Book::new(self, claimed, held),
+            often,
+        };
         let delivery = match wish {
             Wish::Cancel => going.end(),
             Wish::Run(run) => going.burst.begin(run)?,
         };
-        if delivery == Delivery::Done {
-            going.steps(running, &*turn).await?;
+        if delivery != Delivery::Done {
+            return Ok(ran(&going.book.state, delivery));
         }
-        Ok(going.ran(delivery))
+        going.steps(running, &*turn).await?;
+        let Book { state, cancel, .. } = going.close().await?;
+        // Whoever asked for the end until now was told that it comes.
+        let ends = running.leave() || cancel;
+        match ends && state.sub_status.status() == Status::Running {
+            true => Box::pin(self.burst(Wish::Cancel, None, turn, running)).await,
+            false => Ok(ran(&state, delivery)),
+        }
     }
 }
 
-/// A burst under way, and what was written of it.
+/// A burst under way.
 struct Going<'r> {
-    runner: &'r Runner,
     burst: Burst,
-    claim: Claim,
-    /// Where it waited at the last commit.
-    before: Vec<Bookmark>,
-    /// The errand that is done with the next commit.
-    held: Option<Kept>,
+    book: Book<'r>,
     often: Often,
-    cancel: bool,
 }
 
 impl<'r> Going<'r> {
-    fn new(
-        runner: &'r Runner,
-        burst: Burst,
-        claimed: Claimed,
-        held: Option<Kept>,
-        often: Often,
-    ) -> Self {
-        Self {
-            before: claimed.state.waiting().to_vec(),
-            cancel: claimed.cancel,
-            claim: claimed.claim,
-            held,
-            runner,
-            burst,
-            often,
-        }
-    }
-
     /// Ends the instance instead of running it.
     fn end(&mut self) -> Delivery {
         if self.burst.state().sub_status.status() == Status::Finished {
@@ -164,14 +151,15 @@ impl<'r> Going<'r> {
         Delivery::Done
     }
 
+    /// Until it waits or is over, or this node is about to end.
     async fn steps(&mut self, running: &Running<'_>, turn: &dyn Turn) -> Result<()> {
         let mut lost = turn.lost();
         loop {
-            if self.cancel || running.is_cancelled() {
+            if self.book.cancel || running.is_cancelled() {
                 self.burst.cancel_all();
-            } else if self.runner.bursts.is_closed() && !self.burst.state().queue.is_empty() {
+            } else if self.book.runner.bursts.is_closed() && !self.burst.state().queue.is_empty() {
                 self.burst.interrupt();
-                return self.commit(Next::Leave).await;
+                return Ok(());
             }
             // A commit is not dropped half way: it is judged by its claim.
             let progress = tokio::select! {
@@ -180,28 +168,76 @@ impl<'r> Going<'r> {
                 progress = self.burst.step() => progress?,
             };
             match progress {
-                Progress::Idle => {
-                    self.commit(Next::Leave).await?;
-                    // Whoever asked for the end until now was told that it comes.
-                    let ends = running.leave() || self.cancel;
-                    if !ends || self.burst.state().sub_status.status() == Status::Finished {
-                        return Ok(());
-                    }
-                    self.cancel = true;
-                }
-                Progress::More if self.often == Often::Step => self.commit(Next::GoOn).await?,
+                Progress::Idle => return Ok(()),
+                Progress::More if self.often == Often::Step => self.commit().await?,
                 Progress::More => {}
             }
         }
     }
 
-    /// Writes down what became of the burst since the last time. What is left to be done becomes an errand: for this
-    /// burst, if it goes on, and for whoever comes otherwise.
-    async fn commit(&mut self, next: Next) -> Result<()> {
-        let Written { journal, effects } = self.burst.take();
-        let state = self.burst.state().clone();
+    /// Writes down what became of the burst since the last time, and goes on. If this node cannot, another has to.
+    async fn commit(&mut self) -> Result<()> {
+        let written = self.burst.take();
+        let state = Arc::new(self.burst.state().clone());
+        self.book.write(written, state, Next::GoOn).await
+    }
+
+    /// Writes down the rest. What is left to be done is for whoever comes.
+    async fn close(mut self) -> Result<Book<'r>> {
+        let written = self.burst.take();
+        let state = Arc::new(self.burst.into_state());
+        self.book.write(written, state, Next::Leave).await?;
+        Ok(self.book)
+    }
+}
+
+/// Who goes on after a commit.
+#[derive(Clone, Copy)]
+enum Next {
+    /// This burst.
+    GoOn,
+    /// Whoever comes.
+    Leave,
+}
+
+/// What was written of a burst.
+struct Book<'r> {
+    runner: &'r Runner,
+    claim: Claim,
+    /// What was known at the last commit.
+    state: Arc<State>,
+    /// The errand that is done with the next commit.
+    held: Option<Kept>,
+    cancel: bool,
+}
+
+impl<'r> Book<'r> {
+    fn new(runner: &'r Runner, claimed: Claimed, held: Option<Kept>) -> Self {
+        Self {
+            runner,
+            claim: claimed.claim,
+            state: claimed.state,
+            held,
+            cancel: claimed.cancel,
+        }
+    }
+
+    async fn write(&mut self, written: Written, state: Arc<State>, next: Next) -> Result<()> {
+        let commit = self.everything(written, Arc::clone(&state), next);
+        let committed = self.settled(commit).await?;
+        self.state = state;
+        self.claim.version = committed.version;
+        self.cancel = committed.cancel;
+        self.held = committed.continues.map(|held| self.runner.hands.keep(held));
+        self.runner.signal.ring();
+        Ok(())
+    }
+
+    /// All that changes at once. What is left to be done becomes an errand: for this burst, if it goes on, and for whoever
+    /// comes otherwise.
+    fn everything(&self, written: Written, state: Arc<State>, next: Next) -> Commit {
         let now = self.runner.clock.now();
-        let (added, removed) = difference(&self.before, state.waiting());
+        let (added, removed) = difference(self.state.waiting(), state.waiting());
         let left = matches!(
             state.sub_status,
             SubStatus::Executing | SubStatus::Interrupted
@@ -217,26 +253,19 @@ impl<'r> Going<'r> {
             errands: errands.into_iter().collect(),
             jobs: Vec::new(),
             tasks: Vec::new(),
+            journal: written.journal,
             continues,
             added,
             removed,
-            journal,
             state,
             now,
         };
-        effects
-            .into_iter()
-            .filter(|effect| is_wanted(effect, commit.state.waiting()))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .for_each(|effect| add(effect, &mut commit));
-        self.before = commit.state.waiting().to_vec();
-        let committed = self.settled(commit).await?;
-        self.claim.version = committed.version;
-        self.cancel = committed.cancel;
-        self.held = committed.continues.map(|held| self.runner.hands.keep(held));
-        self.runner.signal.ring();
-        Ok(())
+        for effect in written.effects {
+            if is_wanted(&effect, commit.state.waiting()) {
+                add(effect, &mut commit);
+            }
+        }
+        commit
     }
 
     /// A commit of which nobody knows whether it counts is looked for, under a new claim: it has landed by then, or
@@ -269,24 +298,14 @@ impl<'r> Going<'r> {
         told.tell(&self.runner.events);
         Ok(committed)
     }
-
-    fn ran(self, delivery: Delivery) -> Ran {
-        let state = self.burst.into_state();
-        let mut ran = Ran::new(state.instance.clone(), delivery, state.sub_status);
-        ran.bookmarks = state.waiting().to_vec();
-        ran.incidents = state.incidents;
-        ran.output = state.output;
-        ran
-    }
 }
 
-/// Who goes on after a commit.
-#[derive(Clone, Copy)]
-enum Next {
-    /// This burst.
-    GoOn,
-    /// Whoever comes.
-    Leave,
+fn ran(state: &State, delivery: Delivery) -> Ran {
+    let mut ran = Ran::new(state.instance.clone(), delivery, state.sub_status);
+    ran.bookmarks = state.waiting().to_vec();
+    ran.incidents.clone_from(&state.incidents);
+    ran.output.clone_from(&state.output);
+    ran
 }
 
 /// What observers are told once a commit counts.
@@ -375,20 +394,14 @@ fn add(effect: Effect, commit: &mut Commit) {
 
 /// What is new, and what is gone.
 fn difference(before: &[Bookmark], after: &[Bookmark]) -> (Vec<Bookmark>, Vec<BookmarkId>) {
-    let ids = |bookmarks: &[Bookmark]| -> BTreeSet<BookmarkId> {
-        bookmarks
-            .iter()
-            .map(|bookmark| bookmark.id.clone())
-            .collect()
+    let ids = |bookmarks| -> BTreeSet<&BookmarkId> {
+        let bookmarks: &[Bookmark] = bookmarks;
+        bookmarks.iter().map(|bookmark| &bookmark.id).collect()
     };
     let (old, new) = (ids(before), ids(after));
-    let added = after
-        .iter()
-        .filter(|bookmark| !old.contains(&bookmark.id))
-        .cloned()
-        .collect();
-    let removed = old.difference(&new).cloned().collect();
-    (added, removed)
+    let added = after.iter().filter(|bookmark| !old.contains(&bookmark.id));
+    let removed = old.difference(&new).copied().cloned();
+    (added.cloned().collect(), removed.collect())
 }
 
 pub(crate) fn missing(instance: &InstanceId) -> Error {

@@ -65,7 +65,7 @@ pub struct Commit {
     /// What it rests on.
     pub claim: Claim,
     /// What is known of the instance from now on.
-    pub state: State,
+    pub state: Arc<State>,
     /// Bookmarks that were not there.
     pub added: Vec<Bookmark>,
     /// Bookmarks that are not there any more.

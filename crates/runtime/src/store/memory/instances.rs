@@ -153,7 +153,7 @@ impl Inner {
             return Err(missing(&instance));
         };
         let moved = row.state.correlation != state.correlation;
-        row.state = Arc::new(state);
+        row.state = state;
         row.version += 1;
         row.committed_by = Some(claim.id);
         row.cancel &= !over;
