@@ -65,6 +65,25 @@ async fn what_is_taken_in_makes_the_instance_what_it_was() {
 }
 
 #[tokio::test]
+async fn what_happened_before_an_instance_is_taken_in_stays_in_its_journal() {
+    let world = World::new();
+    let root = sequence("all", [event("one", "One"), event("two", "Two")]);
+    world.publish(workflow("w").root(root)).await;
+    world.start("a", of("w")).await;
+    let earlier = export(&world, "a").await;
+    world.event("One", json!({})).await;
+    let before = world.store.journal(&instance("a"), 0).await.unwrap();
+    import(&world, "a", earlier).await;
+    world.event("One", json!({})).await;
+    let after = world.store.journal(&instance("a"), 0).await.unwrap();
+    assert_eq!(after[..before.len()], before);
+    assert!(after.len() > before.len());
+    for (number, entry) in (0..).zip(&after) {
+        assert_eq!(entry.sequence, number, "{entry:?}");
+    }
+}
+
+#[tokio::test]
 async fn whoever_works_on_an_instance_that_is_taken_in_is_fenced_off() {
     let world = World::new();
     let root = sequence("all", [event("wait", "Go"), call("stay", "gate")]);

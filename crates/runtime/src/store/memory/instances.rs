@@ -290,12 +290,15 @@ impl Inner {
         }
     }
 
-    fn import(&mut self, state: State, activation: Option<String>) -> Result<()> {
+    fn import(&mut self, mut state: State, activation: Option<String>) -> Result<()> {
         let instance = state.instance.clone();
         self.check_activation(activation.as_ref(), &instance)?;
         let before = self.instances.rows.get(&instance);
         let (epoch, version) = before.map_or((0, 0), |row| (row.epoch, row.version));
         let journal = before.map(|row| row.journal.clone()).unwrap_or_default();
+        // What happened stays in the journal, and the next entry comes after it.
+        let entries = journal.last().map_or(0, |entry| entry.sequence + 1);
+        state.entries = state.entries.max(entries);
         let old = before.into_iter().flat_map(|row| &row.state.bookmarks);
         let old: Vec<_> = old.map(|one| one.id.clone()).collect();
         let (bookmarks, now) = (state.waiting().to_vec(), state.created);
