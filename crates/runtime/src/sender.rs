@@ -3,9 +3,11 @@
 use crate::{
     ids,
     queue::{Did, Processor},
+    store::Held,
 };
 use lockwork_core::workflow::{Ran, Result, Stimulus, Value};
 use lockwork_flow::{check_input, delivered};
+use tokio::task::JoinHandle;
 
 /// Tells instances that something happened.
 ///
@@ -38,6 +40,9 @@ impl StimulusSender {
     /// # Errors
     /// [`Invalid`](lockwork_core::workflow::ErrorKind::Invalid) if it brings more than an instance can be given, and
     /// those of the store. What then becomes of the instances is no error: it is done later.
+    ///
+    /// # Cancel safety
+    /// Dropped half way, it was told to nobody or is told to everybody: what has begun goes on.
     pub async fn send(&self, stimulus: Stimulus) -> Result<Reached> {
         self.processor.runner.bursts.check_open()?;
         check_input(&stimulus.input)?;
@@ -48,15 +53,14 @@ impl StimulusSender {
             duplicate: sent.duplicate,
             ..Reached::default()
         };
-        // Those at the end of a long line are kept too.
-        let mut under_way = tokio::task::JoinSet::new();
-        for held in sent.errands {
-            let kept = self.processor.runner.hands.keep(held);
-            let processor = self.processor.clone();
-            under_way.spawn(async move { processor.attempt(kept.held().clone()).await });
-        }
-        while let Some(did) = under_way.join_next().await {
-            match did {
+        // Those at the end of a long line are kept too; and each goes on to its end, whoever waits for it.
+        let under_way: Vec<_> = sent
+            .errands
+            .into_iter()
+            .map(|held| self.begin(held))
+            .collect();
+        for did in under_way {
+            match did.await {
                 Ok(Ok(Did::Started(ran))) => reached.started.push(ran),
                 Ok(Ok(Did::Resumed(ran))) => reached.resumed.push(ran),
                 Ok(Ok(Did::Done)) => {}
@@ -64,6 +68,12 @@ impl StimulusSender {
             }
         }
         Ok(reached)
+    }
+
+    fn begin(&self, held: Held) -> JoinHandle<Result<Did>> {
+        let kept = self.processor.runner.hands.keep(held);
+        let processor = self.processor.clone();
+        tokio::spawn(async move { processor.attempt(kept.held().clone()).await })
     }
 
     /// Tells whoever waits for the event called `name`.

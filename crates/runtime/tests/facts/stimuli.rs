@@ -207,6 +207,39 @@ async fn of_two_who_resume_one_bookmark_at_once_one_does_and_the_other_event_is_
 }
 
 #[tokio::test]
+async fn an_event_whose_sender_goes_away_is_delivered_as_if_it_had_stayed() {
+    let world = World::new();
+    let steps = [event("one", "Go"), call("stay", "gate"), event("two", "Go")];
+    world
+        .publish(workflow("w").root(sequence("all", steps)))
+        .await;
+    world.start("a", of("w")).await;
+    let (resumer, at) = (world.runtime().resumer(), world.bookmark("a").await);
+    let running =
+        tokio::spawn(async move { resumer.resume(&instance("a"), at, values(json!({}))).await });
+    world.gate.called(1).await;
+    let sender = world.runtime().sender();
+    let sent = tokio::spawn(async move { sender.event("Go", json!({})).await });
+    let held = async {
+        while world.store.next_due().await.unwrap().is_none() {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon(held).await;
+    sent.abort();
+    world.gate.open();
+    joined(running).await.unwrap();
+    // The clock stands still, so nobody else is handed what the sender had in hand.
+    let over = async {
+        while world.status("a").await != SubStatus::Finished {
+            world.settle().await;
+            tokio::task::yield_now().await;
+        }
+    };
+    soon(over).await;
+}
+
+#[tokio::test]
 async fn an_event_that_comes_too_late_for_a_bookmark_reaches_the_next_one() {
     let world = World::new();
     let steps = [event("one", "Go"), event("two", "Go").into("two")];
