@@ -47,7 +47,7 @@ async fn a_guard_that_reaches_its_limit_is_lost_although_it_lives() {
         let after = asked_at.elapsed();
         assert_eq!(loss, Loss::HeldTooLong);
         assert!(after >= LIMIT, "not before: {after:?}");
-        assert!(after <= LIMIT + LATE, "nor long after: {after:?}");
+        assert!(after <= LIMIT + LATE, "too late: nor long after: {after:?}");
         assert!(!guard.is_valid());
     })
     .await;

@@ -269,7 +269,7 @@ async fn the_time_a_server_names_is_waited_for_within_the_bounds_of_the_pace() {
             assert!(server.wait(Deadline::Never, pace, None).await);
             for pause in server.pauses() {
                 let late = pause.checked_sub(waited).expect("not before its time");
-                assert!(late <= ms(1), "{pause:?} instead of {waited:?}");
+                assert!(late <= ms(1), "too late: {pause:?} instead of {waited:?}");
             }
         }
     })
@@ -303,7 +303,10 @@ async fn the_last_try_is_at_the_deadline() {
         assert!(!server.wait(deadline, NEVER, None).await);
         assert_eq!(server.tries.get(), 2);
         assert!(begun.elapsed() >= ms(150));
-        assert!(begun.elapsed() < ms(1000), "and no later than that");
+        assert!(
+            begun.elapsed() < ms(1000),
+            "too late: and no later than that"
+        );
     })
     .await;
 }

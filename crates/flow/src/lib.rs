@@ -11,11 +11,13 @@
 
 mod activities;
 mod activity;
+mod around;
 pub mod build;
 mod burst;
 mod cron;
 mod definition;
 mod effect;
+mod endpoint;
 mod expression;
 mod graph;
 mod journal;
@@ -31,6 +33,7 @@ pub use activity::{
     Activity, Child, Contains, Descriptor, Doing, Given, Schedule, Step, Trigger, Wrong, done,
     ready,
 };
+pub use around::{Around, Calling};
 pub use burst::{
     Burst, Cx, HIDDEN, MAX_STEPS, Progress, Waiting, Written, check_input, ended, never_began,
     shown,
@@ -41,6 +44,7 @@ pub use definition::{
     Parameter, Retry, Variable,
 };
 pub use effect::{Effect, Job, Task};
+pub use endpoint::{Endpoint, HTTP, RESPONSE, Route, is_step};
 pub use graph::{Graph, Starts};
 pub use journal::{Entry, Happened};
 pub use lockwork_core::workflow::{Error, ErrorKind, Result};

@@ -20,6 +20,12 @@ pub trait Outside: fmt::Debug + Send + Sync {
         Box::pin(std::future::pending())
     }
 
+    /// Whether [`lost`](Self::lost) has ended. Asked right before an activity is called, however often that is within one
+    /// step: while one worked without awaiting anything, nobody could be told.
+    fn is_lost(&self) -> bool {
+        false
+    }
+
     /// What foreign systems may be given to tell this burst from an earlier one of the same instance: a number
     /// that rises.
     fn fence(&self) -> Option<u64> {

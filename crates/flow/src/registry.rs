@@ -3,6 +3,7 @@
 use crate::{
     activities::{self, Call, Code, Coded},
     activity::Activity,
+    around::{Around, Surrounded},
 };
 use lockwork_core::workflow::{Failure, Value};
 use std::{collections::BTreeMap, future::Future, sync::Arc};
@@ -62,6 +63,37 @@ impl Registry {
         self.codes.insert(name.into(), Code::new(code));
         let codes = self.codes.clone();
         self.with(Call::new(codes))
+    }
+
+    /// The same, and `around` is done around each call of each. Whatever is registered later has nothing around it.
+    ///
+    /// ```
+    /// use lockwork_flow::{Around, Calling, Cx, Doing, Registry};
+    ///
+    /// /// Says what is called.
+    /// #[derive(Debug)]
+    /// struct Saying;
+    ///
+    /// impl Around for Saying {
+    ///     fn around<'a>(&'a self, cx: &'a mut Cx<'_>, calling: Calling<'a>) -> Doing<'a> {
+    ///         println!("{} of {}", calling.method(), calling.kind());
+    ///         calling.call(cx)
+    ///     }
+    /// }
+    ///
+    /// let registry = Registry::standard().around(Saying);
+    /// assert_eq!(registry.kinds().count(), Registry::standard().kinds().count());
+    /// ```
+    #[must_use]
+    pub fn around(mut self, around: impl Around + 'static) -> Self {
+        let around: Arc<dyn Around> = Arc::new(around);
+        for activity in self.activities.values_mut() {
+            *activity = Arc::new(Surrounded {
+                activity: Arc::clone(activity),
+                around: Arc::clone(&around),
+            });
+        }
+        self
     }
 
     /// What they are called.

@@ -1,6 +1,6 @@
-//! Who holds a lock, and who waits for it.
+//! Who holds a lock, and who waits for it; and which locks are held.
 
-use super::{Mode, OwnerId, Token};
+use super::{Mode, OwnerId, Space, Token};
 use std::time::SystemTime;
 
 /// One grant, as the server tells it.
@@ -66,5 +66,68 @@ impl Holders {
     #[must_use]
     pub const fn new(holders: Vec<Holder>, waiting: Vec<Waiting>) -> Self {
         Self { holders, waiting }
+    }
+}
+
+/// A lock that somebody holds, as a server that was asked for all of them tells it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Held {
+    /// Whose name space.
+    pub space: Space,
+    /// Its name, or as much of it as the server keeps.
+    pub name: String,
+    /// Whether that is the name. If not, it is a beginning, in which other characters may stand for some.
+    pub is_whole: bool,
+    /// Who holds it, and who waits.
+    pub holders: Holders,
+}
+
+impl Held {
+    /// The lock in `space` with this name.
+    #[must_use]
+    pub const fn whole(space: Space, name: String, holders: Holders) -> Self {
+        Self {
+            space,
+            name,
+            is_whole: true,
+            holders,
+        }
+    }
+
+    /// A lock in `space` of whose name no more is known than what it looks like at its beginning.
+    #[must_use]
+    pub const fn beginning(space: Space, name: String, holders: Holders) -> Self {
+        Self {
+            space,
+            name,
+            is_whole: false,
+            holders,
+        }
+    }
+
+    /// The same without what its name begins with; `None` if it does not.
+    pub(super) fn without(mut self, prefix: &str) -> Option<Self> {
+        self.name = match self.is_whole {
+            true => self.name.strip_prefix(prefix)?.to_owned(),
+            // What it looks like has a character for each.
+            false => self.name.chars().skip(prefix.chars().count()).collect(),
+        };
+        Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_loses_the_prefix_that_it_has() {
+        let whole = |name: &str| Held::whole(Space::Mutex, name.into(), Holders::default());
+        let cut = |held: Held| held.without("ä/").map(|held| held.name);
+        assert_eq!(cut(whole("ä/x")).as_deref(), Some("x"));
+        assert_eq!(cut(whole("x")), None);
+        let shown = Held::beginning(Space::Mutex, "__x".into(), Holders::default());
+        assert_eq!(cut(shown).as_deref(), Some("x"));
     }
 }

@@ -1,8 +1,8 @@
 //! Where locks come from.
 
 use super::{
-    All, AnyBackend, Error, ErrorKind, Guard, Holders, Info, LockId, LockOptions, Mode, Mutex,
-    Name, OwnerId, Report, Request, Result, RwLock, Semaphore, Space,
+    All, AnyBackend, Error, ErrorKind, Guard, Held, Holders, Info, LockId, LockOptions, Mode,
+    Mutex, Name, OwnerId, Report, Request, Result, RwLock, Semaphore, Space,
     backend::{Backend, Releases, queue},
     door::Door,
     layers::Layer,
@@ -151,6 +151,23 @@ impl Locks {
         self.while_open(self.0.backend.doctor()).await
     }
 
+    /// Which locks are held whose names begin with `beginning`, by whom and who waits: all of them with `""`.
+    ///
+    /// Of some backends no more is known than a beginning of the name: see [`Held::is_whole`]. What is held, and
+    /// by whom, changes while they are looked at one after the other.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] where the server keeps nothing of which names could be made; otherwise what it
+    /// has to say.
+    ///
+    /// # Cancel safety
+    /// Only looks; may be dropped at any time.
+    pub async fn held(&self, beginning: &str) -> Result<Vec<Held>> {
+        let mut held = self.while_open(self.0.backend.held(beginning)).await?;
+        held.sort_by(|one, other| (&one.name, one.space).cmp(&(&other.name, other.space)));
+        Ok(held)
+    }
+
     /// Removes what names left behind that nobody has used for `idle`, and says of how many.
     ///
     /// Backends do so by themselves now and then; this is for an operator who wants it now. What
@@ -172,6 +189,17 @@ impl Locks {
     /// Dropping this stops the waiting; the locks stay closed.
     pub async fn close(&self) {
         self.0.closed.close();
+        self.0.releases.settled().await;
+    }
+
+    /// Waits until every release under way has arrived, and every try that was given up has been taken back, without
+    /// closing anything: before a process ends that others shall not have to wait for.
+    ///
+    /// Tries of others who still wait are waited for too, so this wants a limit.
+    ///
+    /// # Cancel safety
+    /// Dropping this stops the waiting, nothing else.
+    pub async fn settled(&self) {
         self.0.releases.settled().await;
     }
 

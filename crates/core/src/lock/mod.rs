@@ -78,7 +78,7 @@ pub use doctor::{Finding, Report, Severity};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use guard::Guard;
 pub use guards::Guards;
-pub use holder::{Holder, Holders, Waiting};
+pub use holder::{Held, Holder, Holders, Waiting};
 pub use id::{LockId, Space};
 pub use info::{Capability, Guarantee, Info, Scope};
 pub use locks::Locks;

@@ -142,6 +142,9 @@ pub struct Stimulus {
     /// Of several with one key, one counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// Whether it is for those alone who wait for it now: if that is nobody, nobody gets it later.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fleeting: bool,
 }
 
 impl Stimulus {
@@ -161,6 +164,7 @@ impl Stimulus {
             to: Addressee::default(),
             input: Values::new(),
             key: None,
+            fleeting: false,
         }
     }
 
@@ -182,6 +186,13 @@ impl Stimulus {
     #[must_use]
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
+        self
+    }
+
+    /// For those alone who wait for it now.
+    #[must_use]
+    pub const fn fleeting(mut self) -> Self {
+        self.fleeting = true;
         self
     }
 }

@@ -42,6 +42,10 @@ async fn takes_as_asked<B: Backend>(layered: &B, moody: &Moody, name_below: &str
     let seen = layered.holders(&mutex_id("a")).await.unwrap().holders;
     assert_eq!(seen[0].owner, asked.owner);
     assert!(hold.token().is_some() && hold.token() == seen[0].token);
+    let listed = layered.held("").await.unwrap();
+    let names: Vec<_> = listed.iter().map(|held| held.name.as_str()).collect();
+    assert_eq!(names, ["a"]);
+    assert!(layered.held("b").await.unwrap().is_empty());
     assert!(hold.valid_until().unwrap().remaining() > ms(1000));
     #[cfg(unix)]
     assert_eq!(hold.descriptors().unwrap().len(), 1);

@@ -2,7 +2,7 @@
 //! has something of everything a layer might forget.
 
 use lockwork_core::lock::{
-    Backend, Capability, Deadline, Error, ErrorKind, Finding, Guarantee, Hold, Holders, Info,
+    Backend, Capability, Deadline, Error, ErrorKind, Finding, Guarantee, Held, Hold, Holders, Info,
     Instant, LockId, Lost, Memory, MemoryHold, Report, Request, Result, Scope, Severity, Token,
 };
 use std::{
@@ -138,6 +138,11 @@ impl Backend for Moody {
     async fn holders(&self, id: &LockId) -> Result<Holders> {
         self.meet(None)?;
         self.0.memory.holders(id).await
+    }
+
+    async fn held(&self, beginning: &str) -> Result<Vec<Held>> {
+        self.meet(None)?;
+        self.0.memory.held(beginning).await
     }
 
     async fn break_lock(&self, id: &LockId) -> Result<usize> {

@@ -80,7 +80,7 @@ async fn a_lease_whose_renewals_hang_for_ever_is_lost_when_its_time_is_up() {
         let late = until.elapsed();
         assert_eq!(loss, Loss::Expired);
         assert!(until.has_passed(), "not before its time is up");
-        assert!(late <= LATE, "nor long after: {late:?}");
+        assert!(late <= LATE, "too late: nor long after: {late:?}");
         assert_eq!(end(&lease), until);
         assert!(keeper.is_empty());
     })
@@ -95,7 +95,7 @@ async fn a_lease_that_is_gone_is_lost_at_its_next_renewal() {
         let loss = lease.lost().await;
         let late = server.calls()[1].at.elapsed();
         assert_eq!(loss, Loss::Taken);
-        assert!(late <= LATE, "promptly: {late:?}");
+        assert!(late <= LATE, "too late: promptly: {late:?}");
         assert!(!end(&lease).has_passed(), "not by the clock");
         assert_eq!(server.calls().len(), 2);
         assert!(keeper.is_empty());
@@ -161,7 +161,7 @@ async fn a_lease_that_is_not_to_be_renewed_ends_with_its_first_time() {
         let late = until.elapsed();
         assert_eq!(loss, Loss::Expired);
         assert!(until.has_passed());
-        assert!(late <= LATE, "{late:?}");
+        assert!(late <= LATE, "too late: {late:?}");
         assert_eq!(server.renewals.get(), 0);
     })
     .await;

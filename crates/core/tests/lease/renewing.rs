@@ -63,7 +63,7 @@ async fn a_lease_is_renewed_at_about_a_third_of_its_time() {
             assert!(after >= ms(185), "not before there is need: {after:?}");
             assert!(
                 after <= ms(200) + LATE,
-                "with time for more tries: {after:?}"
+                "too late: with time for more tries: {after:?}"
             );
             before = call.at;
         }

@@ -42,7 +42,10 @@ async fn a_session_that_holds_nothing_is_closed_after_a_while() {
         db.closed().reached(1).await;
         let after = released_at.elapsed();
         assert!(after >= ms(195), "not before: {after:?}");
-        assert!(after <= ms(200) + LATE, "nor long after: {after:?}");
+        assert!(
+            after <= ms(200) + LATE,
+            "too late: nor long after: {after:?}"
+        );
         assert_eq!(pool.sessions(), 0);
         let _a = take(&pool, "a", Mode::Exclusive).await;
         assert_eq!(db.opened().get(), 2);

@@ -92,7 +92,7 @@ async fn a_cleaning_up_that_never_ends_loses_every_hold_within_the_patience() {
         let asked_at = Instant::now();
         let _asking = asking(&pool, "b", Mode::Exclusive);
         assert_eq!(a.lost().await, Loss::Disconnected);
-        assert!(asked_at.elapsed() <= ms(150) + LATE);
+        assert!(asked_at.elapsed() <= ms(150) + LATE, "too late");
     })
     .await;
 }
@@ -108,7 +108,10 @@ async fn a_session_that_does_not_answer_is_lost_within_the_patience() {
         assert_eq!(a.lost().await, Loss::Disconnected);
         let after = asked_at.elapsed();
         assert!(after >= ms(200), "not before: {after:?}");
-        assert!(after <= ms(200) + LATE, "nor long after: {after:?}");
+        assert!(
+            after <= ms(200) + LATE,
+            "too late: nor long after: {after:?}"
+        );
         // Nobody knows what became of it, so it was asked for again, on another session.
         let b = asking.await.unwrap().unwrap();
         assert!(b.is_some_and(|b| b.lost().get().is_none()));

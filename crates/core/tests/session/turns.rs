@@ -38,7 +38,7 @@ async fn whoever_gave_back_what_others_wait_for_stays_away_for_two_round_trips()
         let (_, pool) = gave_way().await;
         let (_a, after) = timed(&pool, "a", Deadline::Never).await;
         assert!(after >= ROUND_TRIP * 2 - ms(10), "{after:?}");
-        assert!(after <= ROUND_TRIP * 4 + LATE, "{after:?}");
+        assert!(after <= ROUND_TRIP * 4 + LATE, "too late: {after:?}");
     })
     .await;
 }
@@ -48,7 +48,7 @@ async fn a_try_for_what_others_wait_for_does_not_stay_away() {
     beside(ms(5000), async {
         let (_, pool) = gave_way().await;
         let (_a, after) = timed(&pool, "a", Deadline::Now).await;
-        assert!(after < ROUND_TRIP, "{after:?}");
+        assert!(after < ROUND_TRIP, "too late: {after:?}");
     })
     .await;
 }
@@ -58,7 +58,7 @@ async fn staying_away_from_one_key_is_not_staying_away_from_another() {
     beside(ms(5000), async {
         let (_, pool) = gave_way().await;
         let (_b, after) = timed(&pool, "b", Deadline::Never).await;
-        assert!(after < ROUND_TRIP, "{after:?}");
+        assert!(after < ROUND_TRIP, "too late: {after:?}");
     })
     .await;
 }
@@ -69,7 +69,7 @@ async fn nobody_stays_away_past_the_deadline() {
         let (db, pool) = gave_way().await;
         let soon = Deadline::At(Instant::now() + ms(20));
         let (_a, after) = timed(&pool, "a", soon).await;
-        assert!(after < ROUND_TRIP * 2 - ms(20), "{after:?}");
+        assert!(after < ROUND_TRIP * 2 - ms(20), "too late: {after:?}");
         assert_eq!(db.exchanges().len(), 3, "it has its one try");
     })
     .await;
@@ -82,7 +82,7 @@ async fn what_nobody_else_waits_for_is_asked_for_again_at_once() {
         let (b, _) = timed(&pool, "b", Deadline::Now).await;
         b.release().await.unwrap();
         let (_b, after) = timed(&pool, "b", Deadline::Never).await;
-        assert!(after < ROUND_TRIP, "{after:?}");
+        assert!(after < ROUND_TRIP, "too late: {after:?}");
         db.nothing_was_wrong();
     })
     .await;

@@ -77,7 +77,7 @@ async fn a_session_whose_pings_hang_is_lost_when_its_time_is_up() {
         let loss = a.lost().await;
         let late = until.elapsed();
         assert!(until.has_passed(), "not before its time is up");
-        assert!(late <= LATE, "nor long after: {late:?}");
+        assert!(late <= LATE, "too late: nor long after: {late:?}");
         assert_eq!(a.valid_until(), Some(until));
         assert_eq!(loss, Loss::Expired);
     })
@@ -92,7 +92,7 @@ async fn a_session_that_is_not_asked_in_time_is_lost_when_its_time_is_up() {
         let until = a.valid_until().unwrap();
         assert_eq!(a.lost().await, Loss::Expired);
         assert!(until.has_passed());
-        assert!(until.elapsed() <= LATE);
+        assert!(until.elapsed() <= LATE, "too late");
     })
     .await;
 }
@@ -127,7 +127,7 @@ async fn a_cleaning_up_does_not_outlast_what_the_server_bears() {
         let _asking = asking(&pool, "b", Mode::Exclusive);
         a.lost().await;
         let late = until.elapsed();
-        assert!(late <= LATE, "{late:?}");
+        assert!(late <= LATE, "too late: {late:?}");
     })
     .await;
 }

@@ -253,10 +253,10 @@ async fn constant_traffic_on_other_keys_holds_up_neither_ticks_nor_news() {
                 db.rival_leaves();
                 db.tell("mutex:a");
                 assert!(waiter.await.unwrap().unwrap().is_some());
-                assert!(begin.elapsed() <= LATE);
+                assert!(begin.elapsed() <= LATE, "too late");
             } else {
                 eventually("five ticks", || tries(&db, RIVAL) >= before + 5).await;
-                assert!(begin.elapsed() <= ms(5 * 20) + LATE);
+                assert!(begin.elapsed() <= ms(5 * 20) + LATE, "too late");
                 waiter.abort();
             }
             traffic.iter().for_each(tokio::task::JoinHandle::abort);

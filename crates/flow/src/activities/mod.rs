@@ -8,6 +8,7 @@ mod events;
 mod faults;
 mod flowchart;
 mod fork;
+mod http;
 mod jobs;
 mod loops;
 mod parallel_for_each;
@@ -51,6 +52,8 @@ pub(crate) fn standard(registry: Registry) -> Registry {
         .with(events::Event)
         .with(events::PublishEvent)
         .with(events::RunTask)
+        .with(http::HttpEndpoint)
+        .with(http::HttpResponse)
         .with(timers::Delay)
         .with(timers::Timer)
         .with(timers::StartAt)

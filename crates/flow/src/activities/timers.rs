@@ -123,7 +123,8 @@ impl Activity for StartAt {
 fn wait_until(cx: &mut Cx<'_>) -> Result<Step, Failure> {
     let at = cx.value("at")?.unwrap_or_default();
     let at = moment::read(&at).map_err(|message| Failure::new("input.type", message))?;
-    until(cx, "StartAt", at)
+    let now = cx.now();
+    until(cx, "StartAt", at, now)
 }
 
 /// Waits until a clock shows something.
@@ -190,19 +191,22 @@ fn wait_for_clock(cx: &mut Cx<'_>) -> Result<Step, Failure> {
     let cron = Cron::new(&at, zone.as_deref());
     let cron = cron.map_err(|message| Failure::new("input.type", message))?;
     let never = || Failure::new("cron.never", format!("`{at}` never comes"));
-    let next = cron.after(cx.now()).ok_or_else(never)?;
-    until(cx, "Cron", next)
+    let now = cx.now();
+    let next = cron.after(now).ok_or_else(never)?;
+    until(cx, "Cron", next, now)
 }
 
 fn wait_for(cx: &mut Cx<'_>, name: &str, field: &str) -> Result<Step, Failure> {
     let length = cx.required_text(field)?.parse::<Length>();
     let length = length.map_err(|error| Failure::new("input.type", error.to_string()))?;
-    let due = cx.now().after(length.as_duration());
-    until(cx, name, due)
+    let now = cx.now();
+    until(cx, name, now.after(length.as_duration()), now)
 }
 
-fn until(cx: &mut Cx<'_>, name: &str, due: Time) -> Result<Step, Failure> {
-    if due <= cx.now() {
+/// Waits until `due`, unless that is over. `now` is what `due` was reckoned from: a clock that is read once more may be
+/// past it already, and then a journal would depend on how busy the machine is.
+fn until(cx: &mut Cx<'_>, name: &str, due: Time, now: Time) -> Result<Step, Failure> {
+    if due <= now {
         return Ok(Step::done());
     }
     cx.wait(Waiting::until(name, due))?;

@@ -42,7 +42,9 @@ pub use order::{
     sequence, switch, try_, while_,
 };
 pub use others::{bulk_dispatch, dispatch, execute_workflow, http, job, shell};
-pub use waits::{cron, delay, event, publish_event, run_task, start_at, timer};
+pub use waits::{
+    cron, delay, event, http_endpoint, http_response, publish_event, run_task, start_at, timer,
+};
 pub use workflow::{Workflow, workflow};
 
 use crate::definition::Input;

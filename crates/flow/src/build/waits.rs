@@ -4,6 +4,7 @@ use super::{Draft, activity};
 use crate::{
     activities::{EVENT, TASK},
     definition::Input,
+    endpoint::HTTP,
 };
 
 /// Waits for an event, or starts instances when it happens.
@@ -41,6 +42,37 @@ pub fn publish_event(id: impl Into<String>, name: impl Into<Input>) -> Draft {
 /// ```
 pub fn run_task(id: impl Into<String>, name: impl Into<Input>) -> Draft {
     activity(TASK, id).with("name", name)
+}
+
+/// Waits for a request on a route, or starts instances when one comes. May be given a `correlation`, `headers`, `wait` and
+/// `public`.
+///
+/// ```
+/// use lockwork_flow::build::*;
+///
+/// let order = http_endpoint("order", "POST", "/orders").with("wait", true).into("request").starts();
+/// let approval = http_endpoint("approval", "PUT", "/orders/{id}/approval").with("correlation", "id");
+/// ```
+pub fn http_endpoint(
+    id: impl Into<String>,
+    method: impl Into<String>,
+    path: impl Into<String>,
+) -> Draft {
+    activity(HTTP, id)
+        .with("method", method.into())
+        .with("path", path.into())
+}
+
+/// Answers the request by which the instance was reached, with a `status`, `headers` and a `body`.
+///
+/// ```
+/// use lockwork_flow::build::*;
+/// use serde_json::json;
+///
+/// let created = http_response("created").with("status", 201).with("body", json!({ "id": expr("instance.id") }));
+/// ```
+pub fn http_response(id: impl Into<String>) -> Draft {
+    activity("HttpResponse", id)
 }
 
 /// Waits so long.

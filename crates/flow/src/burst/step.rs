@@ -33,7 +33,9 @@ impl Burst {
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`](lockwork_core::workflow::ErrorKind::Invalid) if the state does not fit the
-    /// definition. That an activity failed is no error: it is in the state.
+    /// definition; [`ErrorKind::Fenced`](lockwork_core::workflow::ErrorKind::Fenced) if an activity would have begun after
+    /// the burst [was lost](crate::Outside::is_lost): nothing of it may be written down. That an activity failed is no
+    /// error: it is in the state.
     pub async fn step(&mut self) -> Result<Progress> {
         if self.state.sub_status.status() == Status::Finished {
             return Ok(Progress::Idle);
@@ -76,7 +78,7 @@ impl Burst {
         }
         self.note(Happened::Started, Some(number), None);
         let activity = Arc::clone(&self.vertex(number)?.activity);
-        let mut cx = Cx::new(self, number)?;
+        let mut cx = Cx::begin(self, number)?;
         Ok(activity.execute(&mut cx).await)
     }
 
@@ -92,7 +94,7 @@ impl Burst {
             }
             Some(at) => {
                 let activity = Arc::clone(&self.vertex(number)?.activity);
-                let mut cx = Cx::new(self, number)?;
+                let mut cx = Cx::begin(self, number)?;
                 Ok(activity.resume(&mut cx, &at, input).await)
             }
         }
@@ -177,7 +179,7 @@ impl Burst {
             outcome,
         };
         let activity = Arc::clone(&self.vertex(owner)?.activity);
-        let mut cx = Cx::new(self, owner)?;
+        let mut cx = Cx::begin(self, owner)?;
         let did = activity.child_done(&mut cx, &child).await;
         Ok(Some((owner, did)))
     }

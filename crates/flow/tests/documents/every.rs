@@ -14,6 +14,10 @@ fn waits() -> Draft {
         cron("cron", "0 3 * * *").starts(),
         delay("delay", expr("input.patience")),
         run_task("task", "Pack").into("last"),
+        http_endpoint("endpoint", "POST", "/orders/{id}")
+            .with("correlation", "id")
+            .into("last")
+            .starts(),
     ];
     race("waits", waits)
 }
@@ -59,6 +63,7 @@ fn says() -> Draft {
         set_variable("variable", "last", json!({ "order": expr("input.order") })),
         set_output("output", "result", expr("last")),
         publish_event("publish", "Ordered").with("local", true),
+        http_response("response").with("status", 201),
     ];
     sequence("says", says)
 }

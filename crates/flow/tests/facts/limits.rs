@@ -14,7 +14,11 @@ const QUICKLY: Duration = Duration::from_secs(60);
 fn quickly<T>(what: &str, run: impl FnOnce() -> T) -> T {
     let began = Instant::now();
     let done = run();
-    assert!(began.elapsed() < QUICKLY, "{what}: {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < QUICKLY,
+        "too late: {what}: {:?}",
+        began.elapsed()
+    );
     done
 }
 

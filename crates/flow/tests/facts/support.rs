@@ -15,7 +15,7 @@ use std::{
     pin::pin,
     sync::{
         Arc,
-        atomic::{AtomicI64, Ordering},
+        atomic::{AtomicBool, AtomicI64, Ordering},
     },
     task::{Context, Poll, Waker},
 };
@@ -33,21 +33,40 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
 
 /// A clock that shows what it is told, and knows the definitions `child` and `other`.
 #[derive(Debug)]
-pub(crate) struct Clock(AtomicI64);
+pub(crate) struct Clock {
+    shows: AtomicI64,
+    /// By so much it goes on whenever somebody looks at it.
+    runs: AtomicI64,
+    lost: AtomicBool,
+}
 
 impl Clock {
     pub(crate) fn new() -> Self {
-        Self(AtomicI64::new(NOON))
+        Self {
+            shows: AtomicI64::new(NOON),
+            runs: AtomicI64::new(0),
+            lost: AtomicBool::new(false),
+        }
     }
 
     pub(crate) fn set(&self, millis: i64) {
-        self.0.store(millis, Ordering::Relaxed);
+        self.shows.store(millis, Ordering::Relaxed);
+    }
+
+    pub(crate) fn run(&self, millis: i64) {
+        self.runs.store(millis, Ordering::Relaxed);
+    }
+
+    /// Nothing of a burst counts from now on.
+    pub(crate) fn lose(&self) {
+        self.lost.store(true, Ordering::Relaxed);
     }
 }
 
 impl Outside for Clock {
     fn now(&self) -> Time {
-        Time::from_millis(self.0.load(Ordering::Relaxed))
+        let runs = self.runs.load(Ordering::Relaxed);
+        Time::from_millis(self.shows.fetch_add(runs, Ordering::Relaxed))
     }
 
     fn version<'a>(&'a self, handle: &'a DefinitionHandle) -> Told<'a, Result<VersionId>> {
@@ -63,6 +82,10 @@ impl Outside for Clock {
             )),
         };
         Box::pin(std::future::ready(version))
+    }
+
+    fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Waiting for a time.
 
 use crate::support::{Instance, NOON, definition, expr, log, remembering, sequence};
-use lockwork_core::workflow::SubStatus;
+use lockwork_core::workflow::{Run, SubStatus};
 use serde_json::{Value, json};
 
 const HOUR: i64 = 3_600_000;
@@ -66,6 +66,20 @@ fn a_moment_that_has_passed_is_not_waited_for() {
         let instance = Instance::run(definition(sequence("main", [timer, log("after")])));
         assert_eq!(instance.lines(), ["after"]);
         instance.is_finished();
+    }
+}
+
+#[test]
+fn a_timer_that_takes_long_to_set_is_waited_for_all_the_same() {
+    for timer in [
+        timer("Delay", json!({ "for": "3ms" })),
+        timer("Timer", json!({ "every": "3ms" })),
+        timer("Cron", json!({ "at": "* * * * * *" })),
+    ] {
+        let mut instance = Instance::new(definition(timer));
+        instance.clock.run(HOUR);
+        instance.go(Run::default());
+        instance.is(SubStatus::Suspended);
     }
 }
 

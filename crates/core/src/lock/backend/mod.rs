@@ -62,7 +62,10 @@ pub use shield::Shield;
 pub use upgrade::Upgrade;
 pub use wait::{Attempt, Pace, wait_for_grant, wait_until};
 
-use super::{Deadline, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token};
+use super::{
+    Deadline, Error, ErrorKind, Held, Holders, Info, Instant, LockId, Lost, Report, Request,
+    Result, Token,
+};
 use std::{fmt, time::Duration};
 
 /// A place where locks live. The contract is in the [module's page](self).
@@ -87,6 +90,19 @@ pub trait Backend: fmt::Debug + Send + Sync + 'static {
 
     /// Who holds `id` and who waits for it.
     fn holders(&self, id: &LockId) -> impl Future<Output = Result<Holders>> + Send;
+
+    /// Which locks are held whose names begin with `beginning`, or may: see [`Held::is_whole`].
+    ///
+    /// Unless a backend says otherwise it keeps nothing of which names could be made.
+    fn held(&self, beginning: &str) -> impl Future<Output = Result<Vec<Held>>> + Send {
+        let _ = beginning;
+        let message = "these locks cannot be listed: their names are kept as numbers that lead back to none. Ask for \
+                       one by its name, as `lockwork holders NAME` does";
+        let scheme = self.info().scheme;
+        std::future::ready(Err(
+            Error::new(ErrorKind::Unsupported, message).with("backend", scheme)
+        ))
+    }
 
     /// Takes `id` away from everybody who holds it, and says from how many.
     ///

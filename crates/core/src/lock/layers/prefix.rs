@@ -2,7 +2,7 @@
 
 use super::Layer;
 use crate::lock::{
-    Backend, Error, ErrorKind, Holders, Info, LockId, Name, Report, Request, Result,
+    Backend, Error, ErrorKind, Held, Holders, Info, LockId, Name, Report, Request, Result,
 };
 use std::{future::Future, time::Duration};
 
@@ -96,6 +96,13 @@ impl<B: Backend> Backend for Prefixed<B> {
 
     async fn holders(&self, id: &LockId) -> Result<Holders> {
         self.inner.holders(&self.prefix.id(id)?).await
+    }
+
+    async fn held(&self, beginning: &str) -> Result<Vec<Held>> {
+        let prefix = self.prefix.0.as_str();
+        let held = self.inner.held(&format!("{prefix}{beginning}")).await?;
+        let held = held.into_iter().filter_map(|held| held.without(prefix));
+        Ok(held.collect())
     }
 
     async fn break_lock(&self, id: &LockId) -> Result<usize> {

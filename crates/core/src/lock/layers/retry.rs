@@ -1,7 +1,9 @@
 //! Asking again when the server could not be reached, but not for ever.
 
 use super::Layer;
-use crate::lock::{Backend, Deadline, Error, Holders, Info, LockId, Name, Report, Request, Result};
+use crate::lock::{
+    Backend, Deadline, Error, Held, Holders, Info, LockId, Name, Report, Request, Result,
+};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use std::{future::Future, time::Duration};
 
@@ -159,6 +161,13 @@ impl<B: Backend> Backend for Retried<B> {
         let attempt = || self.inner.holders(id);
         self.retry
             .run("looking", Some(&id.name), Deadline::Never, attempt)
+            .await
+    }
+
+    async fn held(&self, beginning: &str) -> Result<Vec<Held>> {
+        let attempt = || self.inner.held(beginning);
+        self.retry
+            .run("listing", None, Deadline::Never, attempt)
             .await
     }
 

@@ -11,8 +11,8 @@ pub use named::MEMORY;
 
 use self::state::{Admission, Cell, Lock};
 use super::{
-    Deadline, Error, ErrorKind, Finding, Guarantee, Holders, Info, Instant, LockId, Lost, Mode,
-    Report, Request, Result, Scope, Severity, Token,
+    Deadline, Error, ErrorKind, Finding, Guarantee, Held, Holders, Info, Instant, LockId, Lost,
+    Mode, Report, Request, Result, Scope, Severity, Token,
     backend::{Backend, Hold, Owned, try_each},
     in_line::InLine,
     info::Capability,
@@ -175,6 +175,17 @@ impl Backend for Memory {
             .locks
             .visit(id, |lock| lock.holders())
             .unwrap_or_default())
+    }
+
+    async fn held(&self, beginning: &str) -> Result<Vec<Held>> {
+        let ids = self.0.locks.ids().into_iter();
+        let held = ids.filter(|id| id.name.as_str().starts_with(beginning));
+        let held = held.filter_map(|id| {
+            let holders = self.0.locks.visit(&id, |lock| lock.holders())?;
+            let is_held = !holders.holders.is_empty();
+            is_held.then(|| Held::whole(id.space, id.name.as_str().to_owned(), holders))
+        });
+        Ok(held.collect())
     }
 
     async fn break_lock(&self, id: &LockId) -> Result<usize> {

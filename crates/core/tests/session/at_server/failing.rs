@@ -76,7 +76,7 @@ async fn a_denied_wait_that_cannot_be_stopped_is_told_when_its_connection_is_gon
             let error = waiter.await.unwrap().unwrap_err();
             assert_eq!((db.closed().get(), db.held().len()), (1, 1), "{stop:?}");
             assert_eq!(error.kind(), ErrorKind::Denied);
-            assert!(granted_at.elapsed() <= ms(150) + LATE);
+            assert!(granted_at.elapsed() <= ms(150) + LATE, "too late");
             assert_eq!(held.lost().get(), None);
             db.nothing_was_wrong();
         }

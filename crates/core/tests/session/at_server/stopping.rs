@@ -100,7 +100,7 @@ async fn a_stop_that_fails_or_never_ends_ends_its_session_and_no_other() {
             assert!(waiter.await.unwrap().unwrap().is_none());
             assert_eq!((db.closed().get(), db.line().len()), (1, 0), "{stop:?}");
             let late = deadline.elapsed();
-            assert!(late <= ms(200) + LATE, "{late:?}");
+            assert!(late <= ms(200) + LATE, "too late: {late:?}");
             assert_eq!(held.lost().get(), None);
             db.rival_leaves();
             let _next = lined_up(&db, &pool, "a").await;
@@ -249,7 +249,11 @@ async fn a_deadline_counts_while_the_session_that_tries_is_opened() {
         db.door().close();
         let begin = Instant::now();
         let late = waiting_until(&pool, "a", Mode::Exclusive, within(ms(50))).await;
-        assert!(begin.elapsed() <= ms(50) + LATE, "{:?}", begin.elapsed());
+        assert!(
+            begin.elapsed() <= ms(50) + LATE,
+            "too late: {:?}",
+            begin.elapsed()
+        );
         let error = late.unwrap().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         db.door().open();

@@ -12,8 +12,8 @@ use crate::{
     state::{Context, Number, Work},
 };
 use lockwork_core::workflow::{
-    BookmarkId, DefinitionHandle, ErrorKind, ExecutionId, Failure, InstanceId, NodeId, Result,
-    Time, Value, Values, VersionId,
+    BookmarkId, DefinitionHandle, Error, ErrorKind, ExecutionId, Failure, InstanceId, NodeId,
+    Result, Time, Value, Values, VersionId,
 };
 
 /// What an activity can see and do while it is executed.
@@ -34,6 +34,16 @@ impl<'b> Cx<'b> {
             number,
             place,
         })
+    }
+
+    /// For an activity that is called next.
+    pub(super) fn begin(burst: &'b mut Burst, number: Number) -> Result<Self> {
+        let cx = Self::new(burst, number)?;
+        if cx.burst.outside.is_lost() {
+            let message = "the turn of this instance is over: nothing more of this burst counts";
+            return Err(Error::new(ErrorKind::Fenced, message).with("instance", cx.instance()));
+        }
+        Ok(cx)
     }
 
     /// The instance.
@@ -254,6 +264,11 @@ impl<'b> Cx<'b> {
         fits(&name, &value)?;
         self.burst.state.output.insert(name, value);
         Ok(())
+    }
+
+    /// The instance does not give this any more.
+    pub(crate) fn withdraw_output(&mut self, name: &str) {
+        self.burst.state.output.remove(name);
     }
 
     /// Changes by what stimuli find the instance together with others.

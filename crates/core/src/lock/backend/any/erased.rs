@@ -2,7 +2,7 @@
 
 use super::AnyHold;
 use crate::lock::{
-    Deadline, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token,
+    Deadline, Held, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token,
     backend::{Backend, Hold, Owned, Releases},
 };
 use std::{fmt, future::Future, pin::Pin, time::Duration};
@@ -15,6 +15,7 @@ pub(super) trait Erased: fmt::Debug + Send + Sync {
     fn acquire(&self, request: Request) -> BoxFuture<'_, Result<Option<AnyHold>>>;
     fn acquire_all(&self, requests: Vec<Request>) -> BoxFuture<'_, Result<Option<Vec<AnyHold>>>>;
     fn holders(&self, id: LockId) -> BoxFuture<'_, Result<Holders>>;
+    fn held(&self, beginning: String) -> BoxFuture<'_, Result<Vec<Held>>>;
     fn break_lock(&self, id: LockId) -> BoxFuture<'_, Result<usize>>;
     fn doctor(&self) -> BoxFuture<'_, Result<Report>>;
     fn collect(&self, idle: Duration) -> BoxFuture<'_, Result<usize>>;
@@ -75,6 +76,10 @@ impl<B: Backend> Erased for Adapter<B> {
 
     fn holders(&self, id: LockId) -> BoxFuture<'_, Result<Holders>> {
         Box::pin(async move { self.backend.holders(&id).await })
+    }
+
+    fn held(&self, beginning: String) -> BoxFuture<'_, Result<Vec<Held>>> {
+        Box::pin(async move { self.backend.held(&beginning).await })
     }
 
     fn break_lock(&self, id: LockId) -> BoxFuture<'_, Result<usize>> {

@@ -4,7 +4,9 @@ mod erased;
 
 use self::erased::{Adapter, Erased, ErasedHold, Release};
 use super::{Backend, Hold, Releases};
-use crate::lock::{Deadline, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token};
+use crate::lock::{
+    Deadline, Held, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token,
+};
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 /// Any backend, its type forgotten. Cheap to clone; itself a [`Backend`], so layers compose.
@@ -47,6 +49,10 @@ impl Backend for AnyBackend {
 
     fn holders(&self, id: &LockId) -> impl Future<Output = Result<Holders>> + Send {
         self.0.holders(id.clone())
+    }
+
+    fn held(&self, beginning: &str) -> impl Future<Output = Result<Vec<Held>>> + Send {
+        self.0.held(beginning.to_owned())
     }
 
     fn break_lock(&self, id: &LockId) -> impl Future<Output = Result<usize>> + Send {

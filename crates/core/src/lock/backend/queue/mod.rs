@@ -31,7 +31,7 @@ use self::{
     ticket::{Ticket, Turn, Wish},
 };
 use super::{Backend, Releases};
-use crate::lock::{Deadline, Holders, Info, LockId, Report, Request, Result, table::Table};
+use crate::lock::{Deadline, Held, Holders, Info, LockId, Report, Request, Result, table::Table};
 use std::{
     pin::Pin,
     sync::{
@@ -210,6 +210,10 @@ impl<B: Backend> Backend for Queue<B> {
 
     fn holders(&self, id: &LockId) -> impl Future<Output = Result<Holders>> + Send {
         self.0.backend.holders(id)
+    }
+
+    fn held(&self, beginning: &str) -> impl Future<Output = Result<Vec<Held>>> + Send {
+        self.0.backend.held(beginning)
     }
 
     fn break_lock(&self, id: &LockId) -> impl Future<Output = Result<usize>> + Send {

@@ -2,7 +2,7 @@
 
 use super::{Chaos, hold::ChaoticHold, plan::Plan};
 use crate::lock::{
-    Backend, Deadline, Hold, Holders, Info, LockId, Report, Request, Result, backend::Owned,
+    Backend, Deadline, Held, Hold, Holders, Info, LockId, Report, Request, Result, backend::Owned,
 };
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -99,6 +99,10 @@ impl<B: Backend> Backend for Chaotic<B> {
 
     fn holders(&self, id: &LockId) -> impl Future<Output = Result<Holders>> + Send {
         self.meddle(self.inner.holders(id))
+    }
+
+    fn held(&self, beginning: &str) -> impl Future<Output = Result<Vec<Held>>> + Send {
+        self.meddle(self.inner.held(beginning))
     }
 
     fn break_lock(&self, id: &LockId) -> impl Future<Output = Result<usize>> + Send {

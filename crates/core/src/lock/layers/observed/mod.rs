@@ -7,8 +7,8 @@ mod listening;
 pub use hold::ObservedHold;
 
 use crate::lock::{
-    Backend, Error, Hold, Holders, Info, Instant, LockId, Loss, Name, OwnerId, Report, Request,
-    Result, Token,
+    Backend, Error, Held, Hold, Holders, Info, Instant, LockId, Loss, Name, OwnerId, Report,
+    Request, Result, Token,
 };
 use std::{fmt, future::Future, time::Duration};
 use tracing::{Instrument, Span};
@@ -130,6 +130,10 @@ impl<O: Observer, B: Backend> Backend for Observed<O, B> {
 
     fn holders(&self, id: &LockId) -> impl Future<Output = Result<Holders>> + Send {
         self.inner.holders(id)
+    }
+
+    fn held(&self, beginning: &str) -> impl Future<Output = Result<Vec<Held>>> + Send {
+        self.inner.held(beginning)
     }
 
     fn break_lock(&self, id: &LockId) -> impl Future<Output = Result<usize>> + Send {
