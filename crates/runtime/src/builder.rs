@@ -3,18 +3,21 @@
 use crate::{
     bursts::Bursts,
     clock::{Clock, SystemClock},
+    cluster::{Alone, Cluster},
+    contention::Contention,
     definitions::Definitions,
     events::Events,
     hands::Hands,
     jobs::{JobCall, Jobs},
+    node::Node,
     options::Options,
     queue::Signal,
     refresher::LocalRefresher,
     reloader::{DefinitionProvider, LocalReloader},
     runner::Runner,
     runtime::{LocalRuntime, Parts},
+    spans,
     store::Store,
-    turns::{LocalTurns, Turns},
 };
 use lockwork_core::workflow::{Failure, Value};
 use lockwork_flow::Registry;
@@ -30,7 +33,7 @@ pub struct RuntimeBuilder {
     options: Options,
     jobs: Jobs,
     providers: Vec<Arc<dyn DefinitionProvider>>,
-    turns: Option<Arc<dyn Turns>>,
+    cluster: Option<Arc<dyn Cluster>>,
 }
 
 impl RuntimeBuilder {
@@ -44,7 +47,7 @@ impl RuntimeBuilder {
             options: Options::default(),
             jobs: Jobs::standard(),
             providers: Vec::new(),
-            turns: None,
+            cluster: None,
         }
     }
 
@@ -99,10 +102,10 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Who says whose turn it is with an instance, instead of this process alone.
+    /// What this node and others on the same store agree on, instead of this one deciding alone.
     #[must_use]
-    pub fn turns(mut self, turns: impl Turns + 'static) -> Self {
-        self.turns = Some(Arc::new(turns));
+    pub fn cluster(mut self, cluster: impl Cluster + 'static) -> Self {
+        self.cluster = Some(Arc::new(cluster));
         self
     }
 
@@ -113,35 +116,42 @@ impl RuntimeBuilder {
             store,
             registry,
             clock,
-            options,
+            mut options,
             jobs,
             providers,
-            turns,
+            cluster,
         } = self;
+        let patience = options.patience;
+        let cluster = cluster.unwrap_or_else(|| Arc::new(Alone { patience }));
+        options.hold = options.hold.min(cluster.hold());
+        let registry = registry.around(spans::Activities);
         let definitions = Definitions::new(Arc::clone(&store), registry, Arc::clone(&clock));
         let definitions = Arc::new(definitions);
-        let turns = turns.unwrap_or_else(|| Arc::new(LocalTurns::new(options.patience)));
         let runner = Runner {
             bursts: Bursts::new(options.bursts),
             events: Events::new(),
             hands: Arc::new(Hands::default()),
             signal: Signal::default(),
+            hold: options.held(),
             definitions: Arc::clone(&definitions),
             store: Arc::clone(&store),
+            contention: Contention::default(),
+            turns: cluster.turns(),
+            doors: cluster.doors(),
             clock,
-            turns,
         };
         let parts = Parts {
             runner: Arc::new(runner),
-            options: Arc::new(options),
-            refresher: Arc::new(LocalRefresher {
+            refresher: cluster.refresher(Arc::new(LocalRefresher {
                 store,
                 definitions: Arc::clone(&definitions),
-            }),
-            reloader: Arc::new(LocalReloader {
+            })),
+            reloader: cluster.reloader(Arc::new(LocalReloader {
                 definitions,
                 providers,
-            }),
+            })),
+            node: Arc::new(Node::new(options.node.clone(), cluster)),
+            options: Arc::new(options),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
             jobs,

@@ -18,7 +18,19 @@ pub(crate) struct Bursts {
     permits: Semaphore,
     running: Mutex<HashMap<InstanceId, Arc<AtomicBool>>>,
     count: watch::Sender<usize>,
+    /// Those under way, and those that wait for their turn.
+    asked: watch::Sender<usize>,
     closed: watch::Sender<bool>,
+}
+
+/// A burst that was asked for, from then until it is over.
+#[derive(Debug)]
+pub(crate) struct Asked(watch::Sender<usize>);
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.0.send_modify(|asked| *asked -= 1);
+    }
 }
 
 /// One of them.
@@ -36,8 +48,22 @@ impl Bursts {
             permits: Semaphore::new(most),
             running: Mutex::default(),
             count: watch::Sender::new(0),
+            asked: watch::Sender::new(0),
             closed: watch::Sender::new(false),
         }
+    }
+
+    /// One is asked for: a node that ends waits for it, whether it has begun or waits for its turn.
+    pub(crate) fn ask(&self) -> Asked {
+        self.asked.send_modify(|asked| *asked += 1);
+        Asked(self.asked.clone())
+    }
+
+    /// Fails when none may begin any more.
+    pub(crate) async fn closing(&self) -> Error {
+        // It cannot fail: the sender is here.
+        let _ = self.closed.subscribe().wait_for(|closed| *closed).await;
+        stopping()
     }
 
     /// Begins one, as soon as there are not too many.
@@ -94,10 +120,20 @@ impl Bursts {
         }
     }
 
-    /// Ends when none is under way.
+    /// How many are under way.
+    pub(crate) fn count(&self) -> u32 {
+        (*self.count.borrow()).try_into().unwrap_or(u32::MAX)
+    }
+
+    /// The instances of those that can be told to end.
+    pub(crate) fn running(&self) -> Vec<InstanceId> {
+        lock(&self.running).keys().cloned().collect()
+    }
+
+    /// Ends when none is under way, and none waits for its turn.
     pub(crate) async fn idle(&self) {
         // It cannot fail: the sender is here.
-        let _ = self.count.subscribe().wait_for(|count| *count == 0).await;
+        let _ = self.asked.subscribe().wait_for(|asked| *asked == 0).await;
     }
 }
 

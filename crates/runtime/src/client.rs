@@ -4,9 +4,8 @@ use crate::{
     activation,
     events::Event,
     ids,
-    options::HOLD,
-    runner::{Runner, missing},
-    store::{Creation, Errand, ErrandKind, Held, NewInstance},
+    runner::{Begun, Runner, missing},
+    store::{Claimed, Creation, Errand, ErrandKind, Held, NewInstance},
 };
 use lockwork_core::workflow::{
     Answer, Cancelled, Client, Create, CreateAndRun, Created, DefinitionHandle, Error, ErrorKind,
@@ -32,6 +31,9 @@ struct Export {
 
 const EXPORT: u32 = 1;
 
+/// How long somebody who wants an instance ended waits for another node that runs it.
+const SOON: std::time::Duration = std::time::Duration::from_secs(1);
+
 impl LocalClient {
     pub(crate) const fn new(instance: InstanceId, runner: Arc<Runner>) -> Self {
         Self { instance, runner }
@@ -43,15 +45,40 @@ impl LocalClient {
         request: Create,
         run: Option<Run>,
         consumes: Option<Held>,
-    ) -> Result<(Created, Option<Held>)> {
+    ) -> Result<(Created, Begun)> {
         let new = self.new_instance(request, run, consumes).await?;
-        let version = new.state.version.clone();
+        let (version, claimed) = (new.state.version.clone(), Claimed::created(&new));
         let creation = self.runner.store.create(new).await?;
         let version = match &creation {
             Creation::SameKey(first) => self.version_of(first).await?.unwrap_or(version),
             _ => version,
         };
-        self.created(creation, version)
+        self.created(creation, version, claimed)
+    }
+
+    /// Creates it, and lets it run behind the back of whoever asked.
+    pub(crate) async fn begin(&self, request: CreateAndRun) -> Result<Created> {
+        self.runner.bursts.check_open()?;
+        let CreateAndRun { create, run, .. } = request;
+        let client = self.clone();
+        // A task of its own: whoever goes away while the store answers would leave the instance in nobody's hands until
+        // the hold is over.
+        let created = tokio::spawn(async move {
+            let made = client.create_with(create, Some(run.clone()), None).await;
+            made.map(|(created, begun)| {
+                if created.is_new {
+                    tokio::spawn(client.run_behind(run, begun));
+                }
+                created
+            })
+        });
+        created.await.unwrap_or_else(|panic| Err(panicked(panic)))
+    }
+
+    async fn run_behind(self, run: Run, begun: Begun) {
+        if let Err(error) = self.runner.run_new(&self.instance, run, begun).await {
+            tracing::warn!(instance = %self.instance, %error, "an instance did not get on: it is tried again");
+        }
     }
 
     async fn version_of(&self, instance: &InstanceId) -> Result<Option<VersionId>> {
@@ -75,13 +102,15 @@ impl LocalClient {
         state.correlation = request.correlation;
         state.name = request.name;
         state.parent = request.parent;
+        // Whatever an errand was to start may have to end at once: that is known by whoever claims it.
+        let claims = run.is_some() && consumes.is_none();
         let errand = run.map(|run| {
             let kind = ErrandKind::Run {
                 instance: self.instance.clone(),
                 run,
             };
             let id = format!("run/{}", self.instance);
-            (Errand { id, kind, due: now }, now.after(HOLD))
+            (Errand { id, kind, due: now }, now.after(self.runner.hold))
         });
         Ok(NewInstance {
             state,
@@ -89,21 +118,27 @@ impl LocalClient {
             key: request.key,
             errand,
             consumes,
+            claim: claims.then(ids::random),
         })
     }
 
-    fn created(&self, creation: Creation, version: VersionId) -> Result<(Created, Option<Held>)> {
+    fn created(
+        &self,
+        creation: Creation,
+        version: VersionId,
+        claimed: Option<Claimed>,
+    ) -> Result<(Created, Begun)> {
         match creation {
             Creation::New(held) => {
-                self.runner
-                    .events
-                    .tell(Event::Created(self.instance.clone()));
-                Ok((
-                    Created::new(self.instance.clone(), version, true),
-                    held.map(|held| *held),
-                ))
+                let instance = self.instance.clone();
+                self.runner.events.tell(Event::Created(instance.clone()));
+                let held = held.map(|held| *held);
+                let created = Created::new(instance, version, true);
+                Ok((created, Begun { held, claimed }))
             }
-            Creation::SameKey(instance) => Ok((Created::new(instance, version, false), None)),
+            Creation::SameKey(instance) => {
+                Ok((Created::new(instance, version, false), Begun::default()))
+            }
             Creation::Exists => {
                 let message = "there is an instance with this id already";
                 Err(Error::new(ErrorKind::Conflict, message).with("instance", &self.instance))
@@ -130,14 +165,23 @@ impl LocalClient {
             None => Err(missing(&self.instance)),
             Some(true) => Ok(Cancelled::Over),
             Some(false) if self.runner.bursts.cancel(&self.instance) => Ok(Cancelled::Requested),
-            Some(false) => match self.runner.cancel(&self.instance, None).await {
-                Ok(_) => Ok(Cancelled::Done),
-                // Whoever has it sees what was asked for.
-                Err(error) if matches!(error.kind(), ErrorKind::Busy | ErrorKind::Fenced) => {
-                    Ok(Cancelled::Requested)
+            Some(false) => {
+                let end = self.runner.cancel(&self.instance, None);
+                match tokio::time::timeout(SOON, end).await {
+                    Ok(Ok(_)) => Ok(Cancelled::Done),
+                    // Whoever has it sees what was asked for.
+                    Err(_) => Ok(Cancelled::Requested),
+                    Ok(Err(error))
+                        if matches!(
+                            error.kind(),
+                            ErrorKind::Busy | ErrorKind::Fenced | ErrorKind::Stopping
+                        ) =>
+                    {
+                        Ok(Cancelled::Requested)
+                    }
+                    Ok(Err(error)) => Err(error),
                 }
-                Err(error) => Err(error),
-            },
+            }
         }
     }
 
@@ -203,6 +247,11 @@ impl LocalClient {
     }
 }
 
+/// A task that talks to the store for somebody who may go away has ended so.
+pub(crate) fn panicked(panic: tokio::task::JoinError) -> Error {
+    Error::new(ErrorKind::Unexpected, "the store panicked: report it").because(panic)
+}
+
 fn unreadable(error: serde_json::Error) -> Error {
     Error::new(ErrorKind::Unexpected, "a state is no JSON: report it").because(error)
 }
@@ -243,11 +292,11 @@ impl Client for LocalClient {
         Box::pin(async move {
             self.runner.bursts.check_open()?;
             let run = request.run;
-            let (created, held) = self
+            let (created, begun) = self
                 .create_with(request.create, Some(run.clone()), None)
                 .await?;
             match created.is_new {
-                true => self.runner.run_new(&self.instance, run, held).await,
+                true => self.runner.run_new(&self.instance, run, begun).await,
                 false => self.ran_before(created.instance).await,
             }
         })

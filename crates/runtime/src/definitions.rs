@@ -7,9 +7,9 @@ use crate::{
 use lockwork_core::workflow::{
     DefinitionHandle, DefinitionId, Error, ErrorKind, Result, Time, VersionId,
 };
-use lockwork_flow::{Definition, Graph, Registry, Schedule};
+use lockwork_flow::{Definition, Endpoint, Graph, Registry, Schedule};
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{Arc, Mutex},
 };
 
@@ -36,8 +36,9 @@ impl Definitions {
     /// Makes `definition` the version that counts. The same as the last one is no new version.
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`] if it cannot be executed, with the node and the field that are wrong. Nothing is changed
-    /// then.
+    /// [`ErrorKind::Invalid`] if it cannot be executed, with the node and the field that are wrong;
+    /// [`ErrorKind::Conflict`] if requests on a route would start instances of it and of another workflow. Nothing is
+    /// changed then.
     pub async fn publish(&self, definition: Definition) -> Result<VersionRow> {
         self.put(definition, true).await
     }
@@ -53,6 +54,9 @@ impl Definitions {
     async fn put(&self, definition: Definition, publish: bool) -> Result<VersionRow> {
         let checked = VersionId::new(definition.id.as_str())?;
         let graph = Graph::new(definition.clone(), checked, &self.registry)?;
+        if publish {
+            self.check_routes(&definition).await?;
+        }
         let now = self.clock.now();
         let triggers = triggers(&graph, now)?;
         let new = NewVersion {
@@ -62,6 +66,28 @@ impl Definitions {
             now,
         };
         self.store.put(new).await
+    }
+
+    /// A request starts one instance: of two workflows that want it, the second is refused. Two that are published at the
+    /// same moment on two nodes may both be there; then whoever asks is told.
+    async fn check_routes(&self, definition: &Definition) -> Result<()> {
+        let mut wanted = BTreeSet::new();
+        for route in started_by(definition) {
+            if !wanted.insert(route.clone()) {
+                return Err(taken(&route, &definition.id));
+            }
+        }
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        for row in self.store.versions(None).await? {
+            let is_other = row.published && row.definition.id != definition.id;
+            let route = started_by(&row.definition).find(|route| wanted.contains(route));
+            if let Some(route) = route.filter(|_| is_other) {
+                return Err(taken(&route, &row.definition.id));
+            }
+        }
+        Ok(())
     }
 
     /// Nothing starts instances of it any more, and nobody can by its id. Those that run go on.
@@ -101,6 +127,21 @@ impl Definitions {
         let triggers = triggers(&graph, self.clock.now())?;
         self.store.index(version, triggers).await
     }
+}
+
+/// The routes on which requests start instances of it: method and shape.
+fn started_by(definition: &Definition) -> impl Iterator<Item = (String, String)> {
+    let endpoints = Endpoint::all(definition).into_iter();
+    let starts = endpoints.filter(|endpoint| endpoint.starts);
+    starts.map(|endpoint| (endpoint.method, endpoint.route.shape()))
+}
+
+fn taken((method, shape): &(String, String), by: &DefinitionId) -> Error {
+    let message = "requests on this route start instances of a workflow already, and of one alone: choose another route, or \
+                   retract that workflow";
+    Error::new(ErrorKind::Conflict, message)
+        .with("route", format!("{method} {shape}"))
+        .with("taken by", by)
 }
 
 fn missing(handle: &DefinitionHandle) -> Error {

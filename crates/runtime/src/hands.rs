@@ -1,11 +1,10 @@
 //! The errands this node has in hand: kept as long as somebody is at them.
 
 use crate::{
-    clock::{Clock, lock},
-    options::HOLD,
+    clock::lock,
     store::{Held, Store},
 };
-use lockwork_core::workflow::Result;
+use lockwork_core::workflow::{Result, Time};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
@@ -33,11 +32,11 @@ impl Hands {
         }
     }
 
-    /// Tells the store that somebody is still at it. What is not ours any more will be refused when it is committed.
-    pub(crate) async fn renew(&self, store: &dyn Store, clock: &dyn Clock) -> Result<()> {
+    /// Tells the store that somebody is still at it, until then. What is not ours any more will be refused when it is committed.
+    pub(crate) async fn renew(&self, store: &dyn Store, until: Time) -> Result<()> {
         let held: Vec<_> = lock(&self.held).values().cloned().collect();
         if !held.is_empty() {
-            store.renew(&held, clock.now().after(HOLD)).await?;
+            store.renew(&held, until).await?;
         }
         Ok(())
     }

@@ -8,6 +8,9 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 pub trait DefinitionsRefresher: fmt::Debug + Send + Sync {
     /// Of these, or of all.
     fn refresh(&self, ids: Option<Vec<DefinitionId>>) -> Answer<'_, Refreshed>;
+
+    /// What all are, at this moment: those that are published.
+    fn published(&self) -> Answer<'_, Vec<DefinitionId>>;
 }
 
 /// What was found out.
@@ -62,5 +65,13 @@ impl LocalRefresher {
 impl DefinitionsRefresher for LocalRefresher {
     fn refresh(&self, ids: Option<Vec<DefinitionId>>) -> Answer<'_, Refreshed> {
         Box::pin(self.all(ids))
+    }
+
+    fn published(&self) -> Answer<'_, Vec<DefinitionId>> {
+        Box::pin(async move {
+            let rows = self.store.versions(None).await?.into_iter();
+            let published = rows.filter(|row| row.published);
+            Ok(published.map(|row| row.definition.id.clone()).collect())
+        })
     }
 }

@@ -1,23 +1,27 @@
 //! Runs one burst: a turn, a claim, steps, a commit.
 
 use crate::{
+    book::{Book, Next},
     bursts::{Bursts, Running},
     clock::Clock,
+    contention::Contention,
     definitions::Definitions,
-    events::{Event, Events},
+    events::Events,
     hands::{Hands, Kept},
     ids,
-    options::HOLD,
-    queue::Signal,
-    store::{Claim, Claimed, Commit, Committed, Errand, ErrandKind, Held, NewJob, Store},
+    queue::{Doors, Signal},
+    spans,
+    store::{Claimed, Held, Release, Store},
     turns::{Turn, Turns},
 };
 use lockwork_core::workflow::{
-    Bookmark, BookmarkId, DefinitionHandle, Delivery, Error, ErrorKind, InstanceId, Ran, Result,
-    Run, Status, SubStatus, Time, VersionId,
+    DefinitionHandle, Delivery, Error, ErrorKind, InstanceId, Ran, Result, Run, Status, SubStatus,
+    Target, Time, VersionId,
 };
-use lockwork_flow::{Burst, Commit as Often, Effect, Outside, Progress, State, Told, Written};
-use std::{collections::BTreeSet, sync::Arc};
+use lockwork_flow::{Burst, Commit as Often, Outside, Progress, State, Told};
+use std::{sync::Arc, time::Duration};
+use tokio::time::Instant;
+use tracing::Instrument;
 
 /// Runs bursts.
 #[derive(Debug)]
@@ -26,10 +30,32 @@ pub(crate) struct Runner {
     pub(crate) definitions: Arc<Definitions>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) turns: Arc<dyn Turns>,
+    pub(crate) doors: Arc<dyn Doors>,
+    pub(crate) contention: Contention,
     pub(crate) bursts: Bursts,
     pub(crate) events: Events,
     pub(crate) hands: Arc<Hands>,
     pub(crate) signal: Signal,
+    /// How long this node keeps what it was handed, without saying anything.
+    pub(crate) hold: Duration,
+}
+
+/// What whoever asks for a burst has in hand already.
+#[derive(Debug, Default)]
+pub(crate) struct Begun {
+    /// The errand that is done by it.
+    pub(crate) held: Option<Held>,
+    /// The instance, claimed as it was created.
+    pub(crate) claimed: Option<Claimed>,
+}
+
+impl Begun {
+    const fn with(held: Option<Held>) -> Self {
+        Self {
+            held,
+            claimed: None,
+        }
+    }
 }
 
 /// What to do with an instance.
@@ -40,6 +66,11 @@ enum Wish {
 }
 
 impl Runner {
+    /// Until when this node has what it is handed or keeps now.
+    pub(crate) fn held_until(&self) -> Time {
+        self.clock.now().after(self.hold)
+    }
+
     /// Runs an instance until it waits or is over. Once begun, it goes on to its end even if nobody waits for the
     /// answer.
     pub(crate) async fn run(
@@ -49,7 +80,8 @@ impl Runner {
         held: Option<Held>,
     ) -> Result<Ran> {
         self.bursts.check_open()?;
-        self.shielded(instance, Wish::Run(run), held).await
+        let begun = Begun::with(held);
+        self.shielded(instance, Wish::Run(run), begun).await
     }
 
     /// The same, of an instance that was just created for it. If this node takes no work since, it stops before the first
@@ -58,9 +90,9 @@ impl Runner {
         self: &Arc<Self>,
         instance: &InstanceId,
         run: Run,
-        held: Option<Held>,
+        begun: Begun,
     ) -> Result<Ran> {
-        self.shielded(instance, Wish::Run(run), held).await
+        self.shielded(instance, Wish::Run(run), begun).await
     }
 
     /// Ends an instance on which nobody works.
@@ -69,38 +101,90 @@ impl Runner {
         instance: &InstanceId,
         held: Option<Held>,
     ) -> Result<Ran> {
-        self.shielded(instance, Wish::Cancel, held).await
+        let begun = Begun::with(held);
+        self.shielded(instance, Wish::Cancel, begun).await
     }
 
     async fn shielded(
         self: &Arc<Self>,
         instance: &InstanceId,
         wish: Wish,
-        held: Option<Held>,
+        begun: Begun,
     ) -> Result<Ran> {
         let (runner, instance) = (Arc::clone(self), instance.clone());
         // Also while it waits for its turn: it would be handed to somebody else otherwise.
-        let held = held.map(|held| self.hands.keep(held));
-        let burst = tokio::spawn(async move {
-            let turn = runner.turns.take(&instance).await?;
+        let held = begun.held.map(|held| self.hands.keep(held));
+        let (claimed, asked) = (begun.claimed, Instant::now());
+        let under_way = self.bursts.ask();
+        let span = spans::burst(&instance);
+        let work = async move {
+            let _under_way = under_way;
+            let turn = tokio::select! {
+                biased;
+                turn = runner.turns.take(&instance) => turn?,
+                // Whoever has the turn may keep it for longer than this node is there.
+                stopping = runner.bursts.closing() => {
+                    runner.leave_to_others(held.as_ref()).await;
+                    return Err(stopping);
+                }
+            };
             let running = runner.bursts.begin(&instance).await?;
-            runner.burst(wish, held, turn, &running).await
-        });
+            // Whoever has waited for long may have been taken for dead.
+            let claimed = claimed.filter(|_| asked.elapsed() < runner.hold / 3);
+            let claimed = match claimed {
+                Some(claimed) => claimed,
+                None => runner.claim(&instance).await?,
+            };
+            let ran = runner.burst(wish, claimed, held, turn, &running).await;
+            ran.inspect_err(spans::failed)
+        };
+        let burst = tokio::spawn(work.instrument(span));
         burst.await.unwrap_or_else(|panic| {
             let message = "an activity panicked: report it to its author";
             Err(Error::new(ErrorKind::Unexpected, message).because(panic))
         })
     }
 
+    /// What was not begun is for others at once.
+    pub(crate) async fn leave_to_others(&self, held: Option<&Kept>) {
+        let Some(kept) = held else { return };
+        let release = Release {
+            due: self.clock.now(),
+            counts: false,
+            error: None,
+        };
+        match self.store.release(kept.held(), release).await {
+            Ok(()) => self.signal.ring(),
+            Err(error) => {
+                let errand = &kept.held().errand.id;
+                tracing::warn!(errand, %error, "an errand could not be given back: it comes back by itself");
+            }
+        }
+    }
+
+    pub(crate) async fn claim(&self, instance: &InstanceId) -> Result<Claimed> {
+        let claimed = self.store.claim(instance, &ids::random()).await?;
+        claimed.ok_or_else(|| missing(instance))
+    }
+
     async fn burst(
         &self,
         wish: Wish,
+        claimed: Claimed,
         held: Option<Kept>,
         turn: Arc<dyn Turn>,
         running: &Running<'_>,
     ) -> Result<Ran> {
-        let claimed = self.store.claim(running.instance(), &ids::random()).await?;
-        let claimed = claimed.ok_or_else(|| missing(running.instance()))?;
+        let claimed = match wish.comes_after(&claimed.state) {
+            false => claimed,
+            true => {
+                let rest = Wish::Run(Run::default());
+                Box::pin(self.burst(rest, claimed, None, Arc::clone(&turn), running)).await?;
+                self.bursts.check_open()?;
+                self.claim(running.instance()).await?
+            }
+        };
+        spans::claimed(&claimed.state.version, claimed.claim.epoch);
         let graph = self.definitions.graph(&claimed.state.version).await?;
         let often = graph.definition().options.commit;
         let outside = Arc::new(Node {
@@ -128,9 +212,24 @@ impl Runner {
         // Whoever asked for the end until now was told that it comes.
         let ends = running.leave() || cancel;
         match ends && state.sub_status.status() == Status::Running {
-            true => Box::pin(self.burst(Wish::Cancel, None, turn, running)).await,
+            true => {
+                let claimed = self.claim(running.instance()).await?;
+                Box::pin(self.burst(Wish::Cancel, claimed, None, turn, running)).await
+            }
             false => Ok(ran(&state, delivery)),
         }
+    }
+}
+
+impl Wish {
+    /// Whether somebody has begun a burst of the instance, committed a part of it, and died: the rest of that comes first,
+    /// so that everything happens in the order in which it would have.
+    fn comes_after(&self, state: &State) -> bool {
+        let half_way = matches!(
+            state.sub_status,
+            SubStatus::Executing | SubStatus::Interrupted
+        );
+        half_way && matches!(self, Self::Run(run) if run.target != Target::Continue)
     }
 }
 
@@ -164,11 +263,16 @@ impl<'r> Going<'r> {
             // A commit is not dropped half way: it is judged by its claim.
             let progress = tokio::select! {
                 biased;
-                () = &mut lost => return Err(lost_turn(running.instance())),
-                progress = self.burst.step() => progress?,
+                () = &mut lost => return Err(self.book.lost().await),
+                progress = self.burst.step() => match progress {
+                    Err(_) if turn.is_lost() => return Err(self.book.lost().await),
+                    progress => progress?,
+                },
             };
             match progress {
                 Progress::Idle => return Ok(()),
+                // What is left then is to say that it waits, or is over: one commit has both.
+                Progress::More if self.burst.state().queue.is_empty() => {}
                 Progress::More if self.often == Often::Step => self.commit().await?,
                 Progress::More => {}
             }
@@ -191,115 +295,6 @@ impl<'r> Going<'r> {
     }
 }
 
-/// Who goes on after a commit.
-#[derive(Clone, Copy)]
-enum Next {
-    /// This burst.
-    GoOn,
-    /// Whoever comes.
-    Leave,
-}
-
-/// What was written of a burst.
-struct Book<'r> {
-    runner: &'r Runner,
-    claim: Claim,
-    /// What was known at the last commit.
-    state: Arc<State>,
-    /// The errand that is done with the next commit.
-    held: Option<Kept>,
-    cancel: bool,
-}
-
-impl<'r> Book<'r> {
-    fn new(runner: &'r Runner, claimed: Claimed, held: Option<Kept>) -> Self {
-        Self {
-            runner,
-            claim: claimed.claim,
-            state: claimed.state,
-            held,
-            cancel: claimed.cancel,
-        }
-    }
-
-    async fn write(&mut self, written: Written, state: Arc<State>, next: Next) -> Result<()> {
-        let commit = self.everything(written, Arc::clone(&state), next);
-        let committed = self.settled(commit).await?;
-        self.state = state;
-        self.claim.version = committed.version;
-        self.cancel = committed.cancel;
-        self.held = committed.continues.map(|held| self.runner.hands.keep(held));
-        self.runner.signal.ring();
-        Ok(())
-    }
-
-    /// All that changes at once. What is left to be done becomes an errand: for this burst, if it goes on, and for whoever
-    /// comes otherwise.
-    fn everything(&self, written: Written, state: Arc<State>, next: Next) -> Commit {
-        let now = self.runner.clock.now();
-        let (added, removed) = difference(self.state.waiting(), state.waiting());
-        let left = matches!(
-            state.sub_status,
-            SubStatus::Executing | SubStatus::Interrupted
-        );
-        let rest = left.then(|| continuation(&self.claim, now));
-        let (errands, continues) = match next {
-            Next::GoOn => (None, rest.map(|errand| (errand, now.after(HOLD)))),
-            Next::Leave => (rest, None),
-        };
-        let mut commit = Commit {
-            claim: self.claim.clone(),
-            consumes: self.held.as_ref().map(|kept| kept.held().clone()),
-            errands: errands.into_iter().collect(),
-            jobs: Vec::new(),
-            tasks: Vec::new(),
-            journal: written.journal,
-            continues,
-            added,
-            removed,
-            state,
-            now,
-        };
-        for effect in written.effects {
-            if is_wanted(&effect, commit.state.waiting()) {
-                add(effect, &mut commit);
-            }
-        }
-        commit
-    }
-
-    /// A commit of which nobody knows whether it counts is looked for, under a new claim: it has landed by then, or
-    /// never can.
-    async fn settled(&mut self, commit: Commit) -> Result<Committed> {
-        let told = Telling::of(&self.runner.events, &commit);
-        let version = commit.claim.version;
-        let committed = match self.runner.store.commit(commit).await {
-            Err(error) if error.kind() == ErrorKind::Unavailable => {
-                let again = self
-                    .runner
-                    .store
-                    .claim(&self.claim.instance, &ids::random())
-                    .await?;
-                let again = again.ok_or_else(|| missing(&self.claim.instance))?;
-                let landed = again.claim.version == version + 1
-                    && again.committed_by.as_deref() == Some(&self.claim.id);
-                if !landed {
-                    return Err(error);
-                }
-                self.claim = again.claim;
-                Committed {
-                    version: version + 1,
-                    cancel: again.cancel,
-                    continues: None,
-                }
-            }
-            other => other?,
-        };
-        told.tell(&self.runner.events);
-        Ok(committed)
-    }
-}
-
 fn ran(state: &State, delivery: Delivery) -> Ran {
     let mut ran = Ran::new(state.instance.clone(), delivery, state.sub_status);
     ran.bookmarks = state.waiting().to_vec();
@@ -308,111 +303,9 @@ fn ran(state: &State, delivery: Delivery) -> Ran {
     ran
 }
 
-/// What observers are told once a commit counts.
-struct Telling(Vec<Event>);
-
-impl Telling {
-    fn of(events: &Events, commit: &Commit) -> Self {
-        if !events.is_heard() {
-            return Self(Vec::new());
-        }
-        let committed = Event::Committed {
-            instance: commit.claim.instance.clone(),
-            sub_status: commit.state.sub_status,
-            journal: commit.journal.as_slice().into(),
-        };
-        let tasks = commit
-            .tasks
-            .iter()
-            .map(|(_, task)| Event::Task(task.clone()));
-        Self(std::iter::once(committed).chain(tasks).collect())
-    }
-
-    fn tell(self, events: &Events) {
-        self.0.into_iter().for_each(|event| events.tell(event));
-    }
-}
-
-/// What has to be done if this burst does not go on.
-fn continuation(claim: &Claim, now: Time) -> Errand {
-    Errand {
-        id: format!(
-            "continue/{}/{}/{}",
-            claim.instance, claim.epoch, claim.version
-        ),
-        kind: ErrandKind::Run {
-            instance: claim.instance.clone(),
-            run: Run::default(),
-        },
-        due: now,
-    }
-}
-
-/// Whether somebody still waits for it: what was called off in the burst that asked for it is not even begun.
-fn is_wanted(effect: &Effect, waiting: &[Bookmark]) -> bool {
-    match effect {
-        Effect::Job { bookmark, .. } | Effect::Task { bookmark, .. } => {
-            waiting.iter().any(|one| one.id == *bookmark)
-        }
-        Effect::Send(_) | Effect::Dispatch { .. } | Effect::Cancel(_) => true,
-    }
-}
-
-fn add(effect: Effect, commit: &mut Commit) {
-    let due = commit.now;
-    let errand = |id: String, kind| Errand { id, kind, due };
-    match effect {
-        Effect::Send(mut stimulus) => {
-            // The errand is done once: a key besides would also stop an instance that is created again under its id.
-            let id = stimulus.key.take().unwrap_or_else(ids::random);
-            commit
-                .errands
-                .push(errand(format!("send/{id}"), ErrandKind::Send(stimulus)));
-        }
-        Effect::Dispatch { instance, create } => {
-            let run = Run::default();
-            let id = format!("start/{instance}");
-            commit.errands.push(errand(
-                id,
-                ErrandKind::Start {
-                    instance,
-                    create,
-                    run,
-                },
-            ));
-        }
-        Effect::Cancel(instance) => {
-            let id = format!("cancel/{instance}");
-            commit
-                .errands
-                .push(errand(id, ErrandKind::Cancel(instance)));
-        }
-        Effect::Job { bookmark, job } => commit.jobs.push(NewJob { bookmark, job }),
-        Effect::Task { bookmark, task } => commit.tasks.push((bookmark, task)),
-    }
-}
-
-/// What is new, and what is gone.
-fn difference(before: &[Bookmark], after: &[Bookmark]) -> (Vec<Bookmark>, Vec<BookmarkId>) {
-    let ids = |bookmarks| -> BTreeSet<&BookmarkId> {
-        let bookmarks: &[Bookmark] = bookmarks;
-        bookmarks.iter().map(|bookmark| &bookmark.id).collect()
-    };
-    let (old, new) = (ids(before), ids(after));
-    let added = after.iter().filter(|bookmark| !old.contains(&bookmark.id));
-    let removed = old.difference(&new).copied().cloned();
-    (added.cloned().collect(), removed.collect())
-}
-
 pub(crate) fn missing(instance: &InstanceId) -> Error {
     let message = "there is no such instance: check its id, or create it";
     Error::new(ErrorKind::NotFound, message).with("instance", instance)
-}
-
-fn lost_turn(instance: &InstanceId) -> Error {
-    let message =
-        "the lock of this instance was lost while it ran: nothing more of this burst counts";
-    Error::new(ErrorKind::Fenced, message).with("instance", instance)
 }
 
 /// What a burst on this node is told.
@@ -435,6 +328,10 @@ impl Outside for Node {
 
     fn lost(&self) -> Told<'static, ()> {
         self.turn.lost()
+    }
+
+    fn is_lost(&self) -> bool {
+        self.turn.is_lost()
     }
 
     fn fence(&self) -> Option<u64> {

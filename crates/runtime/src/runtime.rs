@@ -5,19 +5,24 @@ use crate::{
     definitions::Definitions,
     events::Event,
     jobs::{JobWorker, Jobs},
-    options::{HOLD, Options},
+    node::{Node, Readiness},
+    options::Options,
     queue::{BookmarkQueuePurger, DeadLetters, Processor, Worker},
-    refresher::DefinitionsRefresher,
+    refresher::{DefinitionsRefresher, RefreshStatus},
     reloader::DefinitionsReloader,
     resumer::WorkflowResumer,
     runner::Runner,
     sender::StimulusSender,
-    store::Store,
+    store::{Record, Store},
 };
-use lockwork_core::workflow::{Client, InstanceId, Result, Runtime};
+use lockwork_core::workflow::{Client, CreateAndRun, Created, InstanceId, Result, Runtime};
+use lockwork_flow::{State, shown};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::broadcast;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// How long to wait for another node that publishes definitions.
+const RELOAD: Duration = Duration::from_millis(100);
 
 /// How often stimuli that have waited too long are put aside.
 const PURGE: Duration = Duration::from_secs(10);
@@ -56,6 +61,7 @@ pub(crate) struct Parts {
     pub(crate) runner: Arc<Runner>,
     pub(crate) options: Arc<Options>,
     pub(crate) jobs: Jobs,
+    pub(crate) node: Arc<Node>,
     pub(crate) refresher: Arc<dyn DefinitionsRefresher>,
     pub(crate) reloader: Arc<dyn DefinitionsReloader>,
     pub(crate) stop: CancellationToken,
@@ -145,19 +151,64 @@ impl LocalRuntime {
         &self.parts.runner.store
     }
 
+    /// Creates an instance and has it run, without waiting for that.
+    ///
+    /// Answered when it exists, and that it is to run is written down with it: whatever becomes of this node, it is run.
+    /// Of several with one key, one is created and run, and the others are answered with it.
+    ///
+    /// # Errors
+    /// Those of [`Client::create`], and [`Stopping`](lockwork_core::workflow::ErrorKind::Stopping) if this node takes no
+    /// work.
+    ///
+    /// # Cancel safety
+    /// As [`Client::create`]; what was created is run.
+    pub async fn begin(&self, id: Option<InstanceId>, request: CreateAndRun) -> Result<Created> {
+        self.client_of(id).begin(request).await
+    }
+
+    /// What may be seen of an instance: its state, without the values that are secret.
+    ///
+    /// # Errors
+    /// [`NotFound`](lockwork_core::workflow::ErrorKind::NotFound) if its definition is gone, and those of the store.
+    pub async fn shown(&self, record: &Record) -> Result<State> {
+        let graph = self.definitions().graph(&record.state.version).await?;
+        Ok(shown(&graph, &record.state))
+    }
+
+    fn client_of(&self, id: Option<InstanceId>) -> LocalClient {
+        let id = id.unwrap_or_else(|| InstanceId::drawn(rand::random()));
+        LocalClient::new(id, Arc::clone(&self.parts.runner))
+    }
+
     /// What is written down from now on.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<Event> {
         self.parts.runner.events.listen()
     }
 
+    /// What this node is called: [`Options::node`].
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.parts.options.node
+    }
+
+    /// Whether this node can do what it is asked: not before it is [started](Self::start), while it is paused or ends, and
+    /// while the store or the lock server does not answer. Known from the last time it said that it lives, three times
+    /// in each [`Options::hold`].
+    #[must_use]
+    pub fn readiness(&self) -> Readiness {
+        self.parts.node.readiness(&self.parts.runner)
+    }
+
     /// Publishes what the program and its folders define, and begins to look for work: errands, timers, schedules,
     /// jobs. Whatever a node that died has left is among it.
     ///
     /// # Errors
-    /// Those of the definitions, and of the store.
+    /// Those of the definitions, of the store, and of what [many nodes](crate::Cluster) agree on.
     pub async fn start(&self) -> Result<()> {
-        self.parts.reloader.reload().await?;
+        let node = &self.parts.node;
+        node.cluster().start(&**self.store()).await?;
+        self.publish().await?;
         let (parts, stop) = (&self.parts, &self.parts.stop);
         let worker = Worker::new(self.processor(), parts.tasks.clone());
         parts.tasks.spawn(worker.work(stop.clone()));
@@ -166,6 +217,18 @@ impl LocalRuntime {
         let (runner, drain) = (Arc::clone(&parts.runner), parts.options.drain);
         parts.tasks.spawn(keep(runner, jobs, stop.clone(), drain));
         parts.tasks.spawn(purge(self.purger(), stop.clone()));
+        let runner = Arc::clone(&parts.runner);
+        parts
+            .tasks
+            .spawn(Arc::clone(node).live(runner, stop.clone()));
+        Ok(())
+    }
+
+    /// Publishes what this program defines, after whoever is just publishing: that may be another version of it.
+    async fn publish(&self) -> Result<()> {
+        while self.parts.reloader.reload().await?.status == RefreshStatus::AlreadyInProgress {
+            tokio::time::sleep(RELOAD).await;
+        }
         Ok(())
     }
 
@@ -211,9 +274,12 @@ async fn keep(runner: Arc<Runner>, jobs: JobWorker, stop: CancellationToken, dra
     loop {
         tokio::select! {
             () = &mut idle => return,
-            () = tokio::time::sleep(HOLD / 3) => {}
+            () = tokio::time::sleep(runner.hold / 3) => {}
         }
-        let kept = runner.hands.renew(&*runner.store, &*runner.clock).await;
+        let kept = runner
+            .hands
+            .renew(&*runner.store, runner.held_until())
+            .await;
         if let Err(error) = kept.and(jobs.renew().await) {
             tracing::warn!(%error, "the store could not be told what is under way: trying again");
         }
@@ -234,7 +300,6 @@ async fn purge(purger: BookmarkQueuePurger, stop: CancellationToken) {
 
 impl Runtime for LocalRuntime {
     fn client(&self, id: Option<InstanceId>) -> Arc<dyn Client> {
-        let id = id.unwrap_or_else(|| InstanceId::drawn(rand::random()));
-        Arc::new(LocalClient::new(id, Arc::clone(&self.parts.runner)))
+        Arc::new(self.client_of(id))
     }
 }

@@ -17,6 +17,9 @@ pub trait Turn: fmt::Debug + Send + Sync {
     /// Ends when it is not true any more: somebody else may work on the instance.
     fn lost(&self) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>>;
 
+    /// Whether [`lost`](Self::lost) has ended.
+    fn is_lost(&self) -> bool;
+
     /// A number that rises with each turn of the instance, if whoever gives turns can count.
     fn token(&self) -> Option<u64> {
         None
@@ -86,5 +89,9 @@ struct LocalTurn(#[expect(dead_code, reason = "held, and never looked at")] Owne
 impl Turn for LocalTurn {
     fn lost(&self) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
         Box::pin(std::future::pending())
+    }
+
+    fn is_lost(&self) -> bool {
+        false
     }
 }

@@ -1,7 +1,7 @@
 //! Looks for long work and does it, as long as somebody waits for it.
 
 use super::{JobCall, Jobs};
-use crate::{clock::lock, options::HOLD, runner::Runner, store::TakenJob};
+use crate::{clock::lock, runner::Runner, store::TakenJob};
 use lockwork_core::workflow::{Failure, Result, Value, Values};
 use std::{
     collections::HashMap,
@@ -44,7 +44,7 @@ impl JobWorker {
         let taken = self
             .runner
             .store
-            .take_jobs(now, now.after(HOLD), usize::MAX)
+            .take_jobs(now, now.after(self.runner.hold), usize::MAX)
             .await?;
         let count = taken.len();
         for job in taken {
@@ -56,12 +56,14 @@ impl JobWorker {
     /// Until `stop`; what is under way then is left to others.
     pub(crate) async fn work(self, stop: CancellationToken) {
         loop {
+            let rung = self.runner.store.rung();
             if let Err(error) = self.look().await {
                 tracing::warn!(%error, "the store cannot be asked for long work: trying again");
             }
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = self.runner.signal.jobs() => {}
+                () = rung => {}
                 () = tokio::time::sleep(LOOK) => {}
             }
         }
@@ -77,7 +79,7 @@ impl JobWorker {
         for job in self
             .runner
             .store
-            .take_jobs(now, now.after(HOLD), free)
+            .take_jobs(now, now.after(self.runner.hold), free)
             .await?
         {
             let Ok(permit) = Arc::clone(&self.room).acquire_owned().await else {
@@ -142,7 +144,7 @@ impl JobWorker {
         if jobs.is_empty() {
             return Ok(());
         }
-        let until = self.runner.clock.now().after(HOLD);
+        let until = self.runner.held_until();
         for lost in self.runner.store.renew_jobs(&jobs, until).await? {
             if let Some((_, task)) = lock(&self.hands).get(&lost) {
                 task.abort();

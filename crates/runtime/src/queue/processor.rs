@@ -3,7 +3,7 @@
 use crate::{
     client::LocalClient,
     events::Event,
-    options::{HOLD, Options},
+    options::Options,
     runner::Runner,
     store::{Errand, ErrandKind, Held, Release, Sending},
 };
@@ -41,8 +41,7 @@ impl Processor {
         if self.runner.bursts.is_closed() {
             return Ok(0);
         }
-        let now = self.runner.clock.now();
-        let taken = self.runner.store.take(now, now.after(HOLD), limit).await?;
+        let taken = self.find(limit).await?.errands;
         let count = taken.len();
         let mut set = tokio::task::JoinSet::new();
         for held in taken {
@@ -56,9 +55,14 @@ impl Processor {
     /// Does an errand; if that fails it is given back, or buried if it has failed too often.
     pub(crate) async fn attempt(&self, held: Held) -> Result<Did> {
         let did = self.errand(&held).await;
-        if let Err(error) = &did
-            && let Err(worse) = self.failed(&held, error).await
-        {
+        let told = match &did {
+            Ok(_) => {
+                self.calm(&held);
+                Ok(())
+            }
+            Err(error) => self.failed(&held, error).await,
+        };
+        if let Err(worse) = told {
             tracing::warn!(errand = held.errand.id, %worse, "an errand could not be given back: it comes back by itself");
         }
         did
@@ -89,6 +93,9 @@ impl Processor {
         let pause = PAUSE.saturating_mul(1 << held.attempt.min(8));
         let due = match error.kind() {
             ErrorKind::Stopping => now,
+            // The turn was lost to nobody: whoever comes goes on.
+            ErrorKind::Fenced if error.is_transient() => now,
+            ErrorKind::Fenced => now.after(self.contended(held).await),
             _ => now.after(pause),
         };
         let error = Some(error.to_string());
@@ -167,7 +174,7 @@ impl Processor {
         let now = self.runner.clock.now();
         Sending {
             expires: Some(now.after(self.options.stimulus_waits)),
-            hold: now.after(HOLD),
+            hold: now.after(self.runner.hold),
             id,
             stimulus,
             now,
@@ -191,6 +198,7 @@ impl Processor {
         match ran.delivery {
             Delivery::Done => {}
             Delivery::Over => drop(self.runner.store.done(held).await?),
+            Delivery::Consumed if is_fleeting(held) => drop(self.runner.store.done(held).await?),
             Delivery::Consumed => {
                 let now = self.runner.clock.now();
                 let expires = now.after(self.options.stimulus_waits);
@@ -219,9 +227,9 @@ impl Processor {
             .create_with(create.clone(), Some(run.clone()), Some(held.clone()))
             .await;
         match created {
-            Ok((created, mine)) if created.is_new => {
-                let ran = self.runner.run(&instance, run, mine.clone()).await;
-                if let (Err(error), Some(mine)) = (&ran, mine) {
+            Ok((created, begun)) if created.is_new => {
+                let ran = self.runner.run(&instance, run, begun.held.clone()).await;
+                if let (Err(error), Some(mine)) = (&ran, begun.held) {
                     self.failed(&mine, error).await?;
                 }
                 ran.map(Did::Started)
@@ -288,6 +296,17 @@ impl Processor {
             Some(true) | None => drop(self.runner.store.done(held).await?),
         }
         Ok(Did::Done)
+    }
+}
+
+/// Whether what is delivered is for nobody else.
+const fn is_fleeting(held: &Held) -> bool {
+    match &held.errand.kind {
+        ErrandKind::Deliver {
+            stimulus: Some(stimulus),
+            ..
+        } => stimulus.fleeting,
+        _ => false,
     }
 }
 

@@ -1,14 +1,17 @@
 //! Looks for work, and does it, for as long as the node runs.
 
-use super::Processor;
-use crate::options::HOLD;
+use super::{Processor, doors::Found};
+use crate::store::Rung;
 use lockwork_core::workflow::{Result, Time};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// How long nobody looks, if nothing is due and nobody rings: another node's work makes no noise here.
+/// How long nobody looks, if nothing is due and nobody rings: another node's work makes no noise in every store.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// How long nobody looks where somebody else did.
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// How many timers are made errands of at once.
 const FIRED: usize = 256;
@@ -36,34 +39,34 @@ impl Worker {
     pub(crate) async fn work(self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             let now = self.processor.runner.clock.now();
-            let found = match self.look(now).await {
+            let rung = self.processor.runner.store.rung();
+            let (found, skipped) = match self.look(now).await {
                 Ok(found) => found,
                 Err(error) => {
-                    tracing::warn!(%error, "the store cannot be asked for work: trying again");
-                    0
+                    tracing::warn!(%error, "nobody can be asked for work: trying again");
+                    (0, false)
                 }
             };
             if found == 0 {
+                let longest = if skipped { AGAIN } else { LOOK };
                 tokio::select! {
                     () = stop.cancelled() => return,
-                    () = self.wait(now) => {}
+                    () = self.wait(now, rung, longest) => {}
                 }
             }
         }
     }
 
-    async fn look(&self, now: Time) -> Result<usize> {
+    /// Says how much there was, and whether there may be more where others look.
+    async fn look(&self, now: Time) -> Result<(usize, bool)> {
         let runner = &self.processor.runner;
         if runner.bursts.is_closed() {
-            return Ok(0);
+            return Ok((0, false));
         }
         let fired = runner.store.fire(now, FIRED).await?;
-        let taken = runner
-            .store
-            .take(now, now.after(HOLD), self.room.available_permits())
-            .await?;
-        let found = fired + taken.len();
-        for held in taken {
+        let Found { errands, skipped } = self.processor.find(self.room.available_permits()).await?;
+        let found = fired + errands.len();
+        for held in errands {
             let Ok(permit) = Arc::clone(&self.room).acquire_owned().await else {
                 break;
             };
@@ -75,12 +78,12 @@ impl Worker {
                 processor.runner.signal.ring();
             });
         }
-        Ok(found)
+        Ok((found, skipped))
     }
 
-    /// Until there may be something. What was due when this node `looked` and was not taken is not for it: a job, or
+    /// Until there may be something, and no longer than `longest`. What was due when this node `looked` and was not taken is not for it: a job, or
     /// work while it is paused or busy.
-    async fn wait(&self, looked: Time) {
+    async fn wait(&self, looked: Time, rung: Rung<'_>, longest: Duration) {
         let runner = &self.processor.runner;
         let due = match runner.store.next_due().await {
             Ok(Some(due)) if due > looked => due,
@@ -88,8 +91,9 @@ impl Worker {
         };
         tokio::select! {
             () = runner.signal.errands() => {}
+            () = rung => {}
             () = runner.clock.until(due) => {}
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(longest) => {}
         }
     }
 }

@@ -18,6 +18,8 @@ pub struct NewInstance {
     pub errand: Option<(Errand, Time)>,
     /// The errand that asked for it. It is done if there is an instance now; if it is refused, it is not.
     pub consumes: Option<Held>,
+    /// Drawn by whoever is about to run it: then it is [claimed](Claimed::created) from the beginning.
+    pub claim: Option<String>,
 }
 
 /// What became of a request to create one.
@@ -59,6 +61,25 @@ pub struct Claimed {
     pub committed_by: Option<String>,
 }
 
+impl Claimed {
+    /// An instance that was [claimed as it was created](NewInstance::claim): by this, if it is new.
+    #[must_use]
+    pub fn created(new: &NewInstance) -> Option<Self> {
+        let id = new.claim.clone()?;
+        Some(Self {
+            claim: Claim {
+                instance: new.state.instance.clone(),
+                epoch: 1,
+                id,
+                version: 0,
+            },
+            state: Arc::new(new.state.clone()),
+            cancel: false,
+            committed_by: None,
+        })
+    }
+}
+
 /// Everything that changes at once.
 #[derive(Clone, Debug)]
 pub struct Commit {
@@ -74,6 +95,9 @@ pub struct Commit {
     pub journal: Vec<Entry>,
     /// The errand that was done by this.
     pub consumes: Option<Held>,
+    /// Whether that errand is not quite done, and stays with whoever has it: it says what is left. Having got on, it
+    /// counts as handed out once.
+    pub stays: bool,
     /// What has to be done.
     pub errands: Vec<Errand>,
     /// Long work.
@@ -123,6 +147,10 @@ pub trait InstanceStore {
     fn load<'a>(&'a self, instance: &'a InstanceId) -> Answer<'a, Option<Record>>;
 
     /// Some of them, the newest first.
+    ///
+    /// Whoever wants all of them page by page asks for so many, and then for those [after](Filter::after) the last one
+    /// of the page before. Others that are created or removed meanwhile make none be missed and none be there twice; those
+    /// that are created or imported meanwhile may be on a later page or on none.
     fn list(&self, filter: Filter) -> Answer<'_, Vec<Record>>;
 
     /// What happened in one, from an entry on.
@@ -134,6 +162,10 @@ pub trait InstanceStore {
 
     /// Removes one and everything that belongs to it. Says whether there was one.
     fn delete<'a>(&'a self, instance: &'a InstanceId) -> Answer<'a, bool>;
+
+    /// Removes up to `limit` instances that were over before `before`, the first of them first, and everything that
+    /// belongs to them. Says how many: as many as `limit`, and there may be more.
+    fn forget(&self, before: Time, limit: usize) -> Answer<'_, usize>;
 
     /// Makes one what is given. Its epoch rises, so that whoever works on it is fenced off.
     fn import(&self, state: State, activation: Option<String>) -> Answer<'_, ()>;

@@ -18,21 +18,32 @@ pub mod derived;
 mod errand;
 mod instance;
 mod memory;
+mod nodes;
 mod records;
 
-pub use errand::{Errand, ErrandId, ErrandKind, ErrandStore, Held, Release};
+pub use errand::{Errand, ErrandId, ErrandKind, ErrandStore, Held, Parts, Release, Rung};
 pub use instance::{Claim, Claimed, Commit, Committed, Creation, InstanceStore, NewInstance};
 pub use memory::MemoryStore;
+pub use nodes::{NodeRow, NodeStore};
 pub use records::{
-    DeadLetter, DefinitionStore, Filter, JobStore, Letter, NewJob, NewVersion, Reason, Record,
-    Sending, Sent, StimulusStore, TakenJob, TriggerRow, VersionRow, WaitingStimulus,
+    DeadLetter, DefinitionStore, Filter, JobStore, Letter, NewJob, NewVersion, Position, Reason,
+    Record, Sending, Sent, StimulusStore, TakenJob, Timer, TimerKind, TriggerRow, VersionRow,
+    WaitingStimulus, is_for,
 };
 
 use std::fmt;
 
 /// A place where everything is written down.
 pub trait Store:
-    InstanceStore + ErrandStore + StimulusStore + DefinitionStore + JobStore + fmt::Debug + Send + Sync
+    InstanceStore
+    + ErrandStore
+    + StimulusStore
+    + DefinitionStore
+    + JobStore
+    + NodeStore
+    + fmt::Debug
+    + Send
+    + Sync
 {
 }
 
@@ -42,6 +53,7 @@ impl<S> Store for S where
         + StimulusStore
         + DefinitionStore
         + JobStore
+        + NodeStore
         + fmt::Debug
         + Send
         + Sync

@@ -18,6 +18,28 @@ pub struct Record {
     pub version: u64,
     /// How often it was claimed.
     pub epoch: u64,
+    /// Where it stands in the list of all.
+    pub position: Position,
+}
+
+/// Where an instance stands in the list of all, by a number that the store gives each: whoever came later has a greater
+/// one, and stands before it. One that is imported comes anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Position(u64);
+
+impl Position {
+    /// That of the instance with this number.
+    #[must_use]
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.0
+    }
 }
 
 /// Which instances.
@@ -29,6 +51,10 @@ pub struct Filter {
     pub sub_status: Option<SubStatus>,
     /// With this correlation.
     pub correlation: Option<String>,
+    /// Those that are over, or those that are not.
+    pub over: Option<bool>,
+    /// Those that come after this in the list, whether or not an instance still stands there.
+    pub after: Option<Position>,
     /// So many at most.
     pub limit: Option<usize>,
 }
@@ -73,6 +99,36 @@ pub struct WaitingStimulus {
     pub created: Time,
     /// Until when it waits.
     pub expires: Option<Time>,
+}
+
+/// Something that happens by itself. The one that happens first is the least.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Timer {
+    /// When.
+    pub due: Time,
+    /// What happens then.
+    pub kind: TimerKind,
+}
+
+/// What happens by itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TimerKind {
+    /// An instance is resumed.
+    Resume {
+        /// Where.
+        bookmark: BookmarkId,
+        /// Which one.
+        instance: InstanceId,
+    },
+    /// An instance of a published workflow is started.
+    Start {
+        /// The workflow.
+        definition: DefinitionId,
+        /// The activity that waits for it.
+        node: NodeId,
+    },
 }
 
 /// Something that was not done.
@@ -130,6 +186,10 @@ pub trait StimulusStore {
 
     /// Makes errands of up to `limit` bookmarks and schedules whose time has come. Says how many.
     fn fire(&self, now: Time, limit: usize) -> Answer<'_, usize>;
+
+    /// The next `limit` bookmarks and schedules whose time comes, or has come and was not [fired](Self::fire): soonest
+    /// first. A bookmark that something else is about to resume may be among them.
+    fn timers(&self, limit: usize) -> Answer<'_, Vec<Timer>>;
 
     /// Those that wait.
     fn waiting(&self) -> Answer<'_, Vec<WaitingStimulus>>;
@@ -252,7 +312,7 @@ pub trait JobStore {
 
 /// Whether `to` means a bookmark of this instance.
 #[must_use]
-pub(crate) fn is_for(
+pub fn is_for(
     to: &Addressee,
     instance: &InstanceId,
     correlation: Option<&str>,

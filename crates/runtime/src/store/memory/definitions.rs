@@ -1,7 +1,9 @@
 //! Definitions and what starts instances of them, in memory.
 
 use super::{Inner, MemoryStore};
-use crate::store::{DefinitionStore, NewVersion, TriggerRow, VersionRow, derived};
+use crate::store::{
+    DefinitionStore, NewVersion, Timer, TimerKind, TriggerRow, VersionRow, derived,
+};
 use lockwork_core::workflow::{
     Answer, DefinitionHandle, DefinitionId, Error, ErrorKind, Result, StimulusHash, Time,
     VersionId, VersionSelect,
@@ -27,6 +29,19 @@ impl Definitions {
     pub(super) fn next_schedule(&self) -> Option<Time> {
         let rows = self.triggers.values().flat_map(|(_, rows)| rows);
         rows.filter_map(|row| row.next).min()
+    }
+
+    /// When each schedule comes the next time.
+    pub(super) fn timers(&self) -> impl Iterator<Item = Timer> {
+        let all = self.triggers.iter();
+        let all = all.flat_map(|(id, (_, rows))| rows.iter().map(move |row| (id, row)));
+        all.filter_map(|(id, row)| {
+            let kind = TimerKind::Start {
+                definition: id.clone(),
+                node: row.node.clone(),
+            };
+            row.next.map(|due| Timer { due, kind })
+        })
     }
 
     pub(super) fn is_of(&self, version: &VersionId, definition: &DefinitionId) -> bool {

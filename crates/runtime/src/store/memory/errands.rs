@@ -2,7 +2,7 @@
 
 use super::{Inner, MemoryStore, fenced};
 use crate::store::{
-    DeadLetter, Errand, ErrandId, ErrandKind, ErrandStore, Held, Letter, Reason, Release,
+    DeadLetter, Errand, ErrandId, ErrandKind, ErrandStore, Held, Letter, Parts, Reason, Release,
 };
 use lockwork_core::workflow::{Answer, BookmarkId, InstanceId, Result, Time};
 use std::collections::{BTreeSet, HashMap};
@@ -59,6 +59,13 @@ impl Errands {
     fn held(&self, held: &Held) -> bool {
         let row = self.rows.get(&held.errand.id);
         row.is_some_and(|row| row.hold.as_deref() == Some(&held.hold))
+    }
+
+    /// Part of it was done: the rest begins anew.
+    pub(super) fn got_on(&mut self, id: &str) {
+        if let Some(row) = self.rows.get_mut(id) {
+            row.attempts = 1;
+        }
     }
 
     fn move_to(&mut self, id: &str, free: Time) {
@@ -165,12 +172,13 @@ impl Inner {
         }
     }
 
-    fn take(&mut self, now: Time, until: Time, limit: usize) -> Vec<Held> {
+    fn take(&mut self, parts: &Parts, now: Time, until: Time, limit: usize) -> Vec<Held> {
         let ready = self
             .errands
             .queue
             .iter()
-            .take_while(|(free, ..)| *free <= now);
+            .take_while(|(free, ..)| *free <= now)
+            .filter(|(_, order, _)| parts.have(*order));
         let ready: Vec<_> = ready.take(limit).map(|(_, _, id)| id.clone()).collect();
         ready
             .into_iter()
@@ -189,8 +197,14 @@ impl ErrandStore for MemoryStore {
         })
     }
 
-    fn take(&self, now: Time, until: Time, limit: usize) -> Answer<'_, Vec<Held>> {
-        self.answer(|inner| Ok(inner.take(now, until, limit)))
+    fn take_from(
+        &self,
+        parts: Parts,
+        now: Time,
+        until: Time,
+        limit: usize,
+    ) -> Answer<'_, Vec<Held>> {
+        self.answer(|inner| Ok(inner.take(&parts, now, until, limit)))
     }
 
     fn renew<'a>(&'a self, holds: &'a [Held], until: Time) -> Answer<'a, Vec<String>> {

@@ -2,7 +2,8 @@
 
 use super::{Inner, MemoryStore, fenced};
 use crate::store::{
-    Claim, Claimed, Commit, Committed, Creation, Filter, InstanceStore, NewInstance, Record,
+    Claim, Claimed, Commit, Committed, Creation, Filter, InstanceStore, NewInstance, Position,
+    Record,
 };
 use lockwork_core::workflow::{
     Answer, Bookmark, BookmarkId, Error, ErrorKind, InstanceId, Result, Status, StimulusHash, Time,
@@ -29,7 +30,7 @@ pub(super) struct Row {
     epoch: u64,
     claim: String,
     committed_by: Option<String>,
-    cancel: bool,
+    pub(super) cancel: bool,
     activation: Option<String>,
     journal: Vec<Entry>,
     order: u64,
@@ -41,6 +42,7 @@ impl Row {
             state: Arc::clone(&self.state),
             version: self.version,
             epoch: self.epoch,
+            position: Position::new(self.order),
         }
     }
 }
@@ -62,6 +64,9 @@ impl Inner {
                 self.insert(new.state, new.activation, new.key);
                 if let Some(row) = self.instances.rows.get_mut(&instance) {
                     row.cancel = ends;
+                }
+                if let Some(claim) = new.claim {
+                    self.claim(&instance, &claim);
                 }
                 Creation::New(
                     new.errand
@@ -185,8 +190,10 @@ impl Inner {
         if let Some((errand, until)) = commit.continues {
             committed.continues = self.add_held(errand, until);
         }
-        if let Some(held) = commit.consumes {
-            self.remove_errand(&held.errand.id, now);
+        match commit.consumes {
+            Some(held) if commit.stays => self.errands.got_on(&held.errand.id),
+            Some(held) => drop(self.remove_errand(&held.errand.id, now)),
+            None => {}
         }
         Ok(committed)
     }
@@ -280,6 +287,19 @@ impl Inner {
         true
     }
 
+    fn forget(&mut self, before: Time, limit: usize) -> usize {
+        let over = self.instances.rows.values().filter_map(|row| {
+            let finished = row.state.finished.filter(|finished| *finished < before)?;
+            let over = row.state.sub_status.status() == Status::Finished;
+            over.then(|| (finished, row.order, row.state.instance.clone()))
+        });
+        let mut over: Vec<_> = over.collect();
+        over.sort_unstable();
+        over.truncate(limit);
+        let forgotten = over.iter();
+        forgotten.filter(|(_, _, id)| self.delete(id)).count()
+    }
+
     /// Another one may run in its place.
     fn free_activation(&mut self, instance: &InstanceId) {
         let row = self.instances.rows.get(instance);
@@ -326,6 +346,10 @@ impl Inner {
                     .sub_status
                     .is_none_or(|wanted| row.state.sub_status == wanted)
                 && (filter.correlation.is_none() || row.state.correlation == filter.correlation)
+                && filter
+                    .over
+                    .is_none_or(|over| over == (row.state.sub_status.status() == Status::Finished))
+                && filter.after.is_none_or(|after| row.order < after.number())
         };
         let mut rows: Vec<_> = self.instances.rows.values().filter(fits).collect();
         rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.order));
@@ -380,6 +404,10 @@ impl InstanceStore for MemoryStore {
 
     fn delete<'a>(&'a self, instance: &'a InstanceId) -> Answer<'a, bool> {
         self.answer(|inner| Ok(inner.delete(instance)))
+    }
+
+    fn forget(&self, before: Time, limit: usize) -> Answer<'_, usize> {
+        self.answer(|inner| Ok(inner.forget(before, limit)))
     }
 
     fn import(&self, state: State, activation: Option<String>) -> Answer<'_, ()> {

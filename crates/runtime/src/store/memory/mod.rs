@@ -4,6 +4,7 @@ mod definitions;
 mod errands;
 mod instances;
 mod jobs;
+mod nodes;
 mod stimuli;
 
 use crate::{clock::lock, store::derived};
@@ -27,6 +28,7 @@ struct Inner {
     stimuli: stimuli::Stimuli,
     definitions: definitions::Definitions,
     jobs: jobs::Jobs,
+    nodes: nodes::Nodes,
     counted: u64,
 }
 

@@ -1,10 +1,9 @@
 //! Stimuli that wait, timers and dead letters, in memory.
 
 use super::{Inner, MemoryStore};
-use crate::store::records::is_for;
 use crate::store::{
-    DeadLetter, Errand, ErrandKind, Held, Letter, Reason, Sending, Sent, StimulusStore,
-    WaitingStimulus, derived,
+    DeadLetter, Errand, ErrandKind, Held, Letter, Reason, Sending, Sent, StimulusStore, Timer,
+    TimerKind, WaitingStimulus, derived, is_for,
 };
 use lockwork_core::workflow::{
     Answer, Bookmark, BookmarkId, InstanceId, Result, Status, Stimulus, StimulusHash, Time,
@@ -24,6 +23,16 @@ pub(super) struct Stimuli {
 impl Stimuli {
     pub(super) fn next_timer(&self) -> Option<Time> {
         self.timers.first().map(|(due, ..)| *due)
+    }
+
+    fn timers(&self) -> impl Iterator<Item = Timer> {
+        self.timers.iter().map(|(due, bookmark, instance)| Timer {
+            due: *due,
+            kind: TimerKind::Resume {
+                bookmark: bookmark.clone(),
+                instance: instance.clone(),
+            },
+        })
     }
 
     pub(super) fn bury(&mut self, letter: DeadLetter) {
@@ -96,11 +105,11 @@ impl Inner {
         let (deliveries, busy) = self.deliveries(sending);
         let starts = self.starts(sending).into_iter();
         let errands: Vec<_> = starts.chain(deliveries).collect();
-        let queued = errands.is_empty() && !self.is_over(stimulus);
+        let queued = errands.is_empty() && !stimulus.fleeting && !self.is_over(stimulus);
         if queued && busy.is_empty() {
             self.keep_waiting(sending, sending.id.clone(), stimulus.clone());
         }
-        for instance in busy {
+        for instance in busy.into_iter().filter(|_| !stimulus.fleeting) {
             let mut own = stimulus.clone();
             let id = format!("{}@{instance}", sending.id);
             own.to.instance = Some(instance);
@@ -225,6 +234,14 @@ impl Inner {
         due.len()
     }
 
+    fn next_timers(&self, limit: usize) -> Vec<Timer> {
+        let bookmarks = self.stimuli.timers().take(limit);
+        let mut timers: Vec<_> = bookmarks.chain(self.definitions.timers()).collect();
+        timers.sort_unstable();
+        timers.truncate(limit);
+        timers
+    }
+
     fn purge(&mut self, now: Time, forget: Time) -> usize {
         let expired = self.stimuli.waiting.iter();
         let expired = expired.filter(|(_, one)| one.expires.is_some_and(|expires| expires <= now));
@@ -291,6 +308,10 @@ impl StimulusStore for MemoryStore {
 
     fn fire(&self, now: Time, limit: usize) -> Answer<'_, usize> {
         self.answer(|inner| Ok(inner.fire_timers(now, limit) + inner.fire_schedules(now, limit)))
+    }
+
+    fn timers(&self, limit: usize) -> Answer<'_, Vec<Timer>> {
+        self.answer(|inner| Ok(inner.next_timers(limit)))
     }
 
     fn waiting(&self) -> Answer<'_, Vec<WaitingStimulus>> {
