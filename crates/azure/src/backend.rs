@@ -10,7 +10,8 @@ use crate::{
     turns::Turns,
 };
 use lockwork_core::lock::{
-    Capability, Error, ErrorKind, Guarantee, Holders, Info, LockId, Report, Request, Result, Scope,
+    Capability, Error, ErrorKind, Guarantee, Held, Holders, Info, LockId, Report, Request, Result,
+    Scope,
     backend::{
         Backend, keeper,
         lease::{LeaseKeeper, Leased},
@@ -115,6 +116,11 @@ impl Backend for Azure {
     async fn holders(&self, id: &LockId) -> Result<Holders> {
         let (server, id) = (self.0.server.clone(), id.clone());
         on_keeper(async move { holders::look(&server, &id).await }).await
+    }
+
+    async fn held(&self, beginning: &str) -> Result<Vec<Held>> {
+        let (server, beginning) = (self.0.server.clone(), beginning.to_owned());
+        on_keeper(async move { holders::all(&server, &beginning).await }).await
     }
 
     async fn break_lock(&self, id: &LockId) -> Result<usize> {

@@ -2,53 +2,114 @@
 
 use crate::{
     blobs::is_leased,
-    names,
+    names::{self, Shown},
     record::Record,
     refusal::{Refusal, Said},
     server::Server,
 };
-use lockwork_core::lock::{Holder, Holders, LockId, Mode, OwnerId, Result, Space, Token};
-use std::num::NonZeroU32;
+use azure_storage_blob::models::{BlobItem, BlobType};
+use lockwork_core::lock::{Held, Holder, Holders, LockId, Mode, OwnerId, Result, Space, Token};
+use std::{collections::HashMap, num::NonZeroU32};
 
 pub(crate) async fn look(server: &Server, id: &LockId) -> Result<Holders> {
     let holders = match id.space {
         Space::Semaphore => of_semaphore(server, id).await?,
-        _ => of_mutex(server, id).await?.into_iter().collect(),
+        _ => {
+            let blob = names::blob_of(&server.prefix, id);
+            of_mutex(server, &blob).await?.into_iter().collect()
+        }
     };
     Ok(Holders::new(holders, Vec::new()))
 }
 
-async fn of_mutex(server: &Server, id: &LockId) -> Result<Option<Holder>> {
-    let seen = match server.blobs.look(&names::blob_of(&server.prefix, id)).await {
+async fn of_mutex(server: &Server, blob: &str) -> Result<Option<Holder>> {
+    let seen = match server.blobs.look(blob).await {
         Ok(seen) => seen,
         Err(refusal) if refusal.said == Said::NoBlob => return Ok(None),
         Err(refusal) => return Err(refusal.error),
     };
-    if !seen.is_leased {
-        return Ok(None);
+    match seen.is_leased {
+        true => of_leased(&seen.metadata, seen.sequence).map(Some),
+        false => Ok(None),
     }
+}
+
+/// Who holds a mutex whose blob is leased.
+fn of_leased(metadata: &HashMap<String, String>, sequence: Option<i64>) -> Result<Holder> {
     // The number of a page blob says nothing of whose it is.
-    if let Some(number) = seen.sequence {
+    if let Some(number) = sequence {
         let mut holder = Holder::new(unknown(0), Mode::Exclusive);
         holder.token = u64::try_from(number).ok().and_then(Token::from_server);
-        return Ok(Some(holder));
+        return Ok(holder);
     }
-    let record = Record::read(&seen.metadata)?;
+    let record = Record::read(metadata)?;
     let mut holder = Holder::new(record.owner, Mode::Exclusive);
     holder.token = Token::from_server(record.token);
     holder.since = record.since;
     holder.client = record.client;
-    Ok(Some(holder))
+    Ok(holder)
 }
 
 async fn of_semaphore(server: &Server, id: &LockId) -> Result<Vec<Holder>> {
     let held = permits(server, id).await?.into_iter();
-    let mode = Mode::Permit {
-        of: NonZeroU32::MIN,
-    };
-    Ok(held
-        .map(|number| Holder::new(unknown(number), mode))
-        .collect())
+    Ok(held.map(of_permit).collect())
+}
+
+fn of_permit(number: u32) -> Holder {
+    let of = NonZeroU32::MIN;
+    Holder::new(unknown(number), Mode::Permit { of })
+}
+
+/// Which locks are held whose names begin so, or may.
+pub(crate) async fn all(server: &Server, beginning: &str) -> Result<Vec<Held>> {
+    let listed = server.blobs.list(&names::all(&server.prefix)).await;
+    let listed = listed.map_err(|refusal| refusal.error)?;
+    let mut all: Vec<(String, Held)> = Vec::new();
+    for item in listed.iter().filter(|item| is_leased(item)) {
+        let name = item.name.as_deref().unwrap_or_default();
+        let Some(shown) = Shown::in_blob(&server.prefix, name) else {
+            continue;
+        };
+        let Some(holder) = listed_holder(server, &shown, name, item).await? else {
+            continue;
+        };
+        match all.iter_mut().find(|(blob, _)| *blob == shown.blob) {
+            // The permits of one semaphore.
+            Some((_, held)) => held.holders.holders.push(holder),
+            None if shown.may_begin_with(beginning) => {
+                all.push((shown.blob.clone(), held(shown, holder)));
+            }
+            None => {}
+        }
+    }
+    Ok(all.into_iter().map(|(_, held)| held).collect())
+}
+
+fn held(shown: Shown, holder: Holder) -> Held {
+    let holders = Holders::new(vec![holder], Vec::new());
+    match shown.is_whole {
+        true => Held::whole(shown.space, shown.name, holders),
+        false => Held::beginning(shown.space, shown.name, holders),
+    }
+}
+
+/// Who has a blob in a list that is leased; `None` of what is no lock of ours, for that hides none.
+async fn listed_holder(
+    server: &Server,
+    shown: &Shown,
+    name: &str,
+    item: &BlobItem,
+) -> Result<Option<Holder>> {
+    if shown.space == Space::Semaphore {
+        return Ok(names::number_of(&shown.blob, name).map(of_permit));
+    }
+    let about = item.properties.as_ref();
+    if about.is_some_and(|about| about.blob_type == Some(BlobType::PageBlob)) {
+        // A list may have an older number than the blob.
+        return of_mutex(server, name).await;
+    }
+    let metadata = item.metadata.as_ref().and_then(|all| all.values.as_ref());
+    Ok(metadata.and_then(|metadata| of_leased(metadata, None).ok()))
 }
 
 /// The permits that somebody has.

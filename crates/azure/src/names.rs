@@ -3,7 +3,7 @@
 //! `PREFIX/1/SPACE/SHOWN-HASH`: a readable beginning for people who look into the container, and a hash
 //! that decides. A permit of a semaphore has a blob of its own, with its number behind that.
 
-use lockwork_core::lock::{LockId, Space};
+use lockwork_core::lock::{LockId, Name, Space};
 use sha2::{Digest, Sha256};
 use std::{fmt::Write, sync::Arc};
 
@@ -16,11 +16,7 @@ const SHOWN: usize = 64;
 /// The blob of a mutex, and what the blobs of a semaphore's permits begin with.
 pub(crate) fn blob_of(prefix: &str, id: &LockId) -> Arc<str> {
     let mut blob = format!("{prefix}/{FORMAT}/{}/", id.space.as_str());
-    let shown = id.name.as_str().chars().take(SHOWN);
-    blob.extend(shown.map(|c| match c {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' => c,
-        _ => '_',
-    }));
+    blob.extend(id.name.as_str().chars().take(SHOWN).map(shown_as));
     blob.push('-');
     for byte in &Sha256::digest(id.name.as_str().as_bytes())[..20] {
         // Writing to a string does not fail.
@@ -30,6 +26,57 @@ pub(crate) fn blob_of(prefix: &str, id: &LockId) -> Arc<str> {
         blob.push('/');
     }
     blob.into()
+}
+
+/// What a character of a name is in a blob's name.
+const fn shown_as(c: char) -> char {
+    match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' => c,
+        _ => '_',
+    }
+}
+
+/// What a lock's blob tells of its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) space: Space,
+    pub(crate) name: String,
+    /// Whether that is all of it, as the hash proves.
+    pub(crate) is_whole: bool,
+    /// The blob of a mutex, and what the blobs of a semaphore's permits begin with.
+    pub(crate) blob: String,
+}
+
+impl Shown {
+    /// `None` of a blob that is no lock's.
+    pub(crate) fn in_blob(prefix: &str, blob: &str) -> Option<Self> {
+        let (space, rest) = blob.strip_prefix(&all(prefix))?.split_once('/')?;
+        let spaces = [Space::Mutex, Space::Semaphore];
+        let space = spaces.into_iter().find(|known| known.as_str() == space)?;
+        // A permit's number is none of the name.
+        let end = match space {
+            Space::Semaphore => rest.find('/')?,
+            _ => rest.len(),
+        };
+        let (name, _) = rest[..end].rsplit_once('-')?;
+        let blob = &blob[..blob.len() - rest.len() + (end + 1).min(rest.len())];
+        let id = LockId::new(space, Name::new(name).ok()?);
+        Some(Self {
+            space,
+            name: name.to_owned(),
+            is_whole: *blob_of(prefix, &id) == *blob,
+            blob: blob.to_owned(),
+        })
+    }
+
+    /// Whether the name begins so, or may: what is not shown can be anything.
+    pub(crate) fn may_begin_with(&self, beginning: &str) -> bool {
+        if self.is_whole {
+            return self.name.starts_with(beginning);
+        }
+        let shown: String = beginning.chars().take(SHOWN).map(shown_as).collect();
+        self.name.starts_with(&shown)
+    }
 }
 
 /// The blob of one permit.
@@ -50,7 +97,6 @@ pub(crate) fn all(prefix: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockwork_core::lock::Name;
 
     fn id(space: Space, name: &str) -> LockId {
         LockId::new(space, Name::new(name).expect("a name"))
@@ -77,6 +123,28 @@ mod tests {
     fn a_long_name_fits() {
         let blob = blob_of("lockwork", &id(Space::Semaphore, &"ä".repeat(512)));
         assert!(permit(&blob, u32::MAX).len() <= 1024 && blob.is_ascii());
+    }
+
+    #[test]
+    fn a_plain_name_is_read_from_its_blob_and_another_in_part() {
+        let mutex = blob_of("p/q", &id(Space::Mutex, "nightly-2"));
+        let shown = Shown::in_blob("p/q", &mutex).expect("a lock");
+        assert_eq!((shown.name.as_str(), shown.is_whole), ("nightly-2", true));
+        assert_eq!(*shown.blob, *mutex);
+        let semaphore = blob_of("p", &id(Space::Semaphore, "a/b"));
+        let shown = Shown::in_blob("p", &permit(&semaphore, 17)).expect("a lock");
+        assert_eq!((shown.name.as_str(), shown.is_whole), ("a_b", false));
+        assert_eq!((shown.space, &*shown.blob), (Space::Semaphore, &*semaphore));
+        assert!(shown.may_begin_with("a/") && !shown.may_begin_with("b"));
+        for other in [
+            "",
+            "p/1/mutex/",
+            "p/2/mutex/a-b",
+            "p/1/thing/a-b",
+            "q/1/mutex/a-b",
+        ] {
+            assert_eq!(Shown::in_blob("p", other), None, "{other}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::{
     place::Place,
 };
 use lockwork_core::lock::{
-    Capability, Guarantee, Holders, Info, Instant, LockId, Report, Request, Result, Scope,
+    Capability, Guarantee, Held, Holders, Info, Instant, LockId, Report, Request, Result, Scope,
     backend::{Attempt, Backend, Listener, Owned, Shield, try_each, wait_for_grant},
 };
 use std::{
@@ -155,6 +155,11 @@ impl Backend for Files {
     async fn holders(&self, id: &LockId) -> Result<Holders> {
         let (place, id) = (self.0.clone(), id.clone());
         disk::wait(move || holders::of(&place, &id)).await
+    }
+
+    async fn held(&self, beginning: &str) -> Result<Vec<Held>> {
+        let (place, beginning) = (self.0.clone(), beginning.to_owned());
+        disk::wait(move || holders::all(&place, &beginning)).await
     }
 
     async fn break_lock(&self, id: &LockId) -> Result<usize> {

@@ -4,13 +4,15 @@ use crate::{
     kernel::{Kernel, Lock},
     locked::{self, How},
     machine::machine,
-    names::Names,
+    names::{self, Names, Shown},
     place::{Opened, Place},
     record::Record,
     stamp,
-    sys::Access,
+    sys::{self, Access},
 };
-use lockwork_core::lock::{Holder, Holders, LockId, Mode, OwnerId, Result, Space, Token};
+use lockwork_core::lock::{
+    ErrorKind, Held, Holder, Holders, LockId, Mode, OwnerId, Result, Space, Token,
+};
 use std::sync::Arc;
 
 pub(crate) fn of(place: &Arc<Place>, id: &LockId) -> Result<Holders> {
@@ -20,11 +22,20 @@ pub(crate) fn of(place: &Arc<Place>, id: &LockId) -> Result<Holders> {
     }
     let identities: Vec<_> = files.iter().map(|opened| opened.facts.identity).collect();
     let kernel = Kernel::ask(place, &identities)?;
+    told(&kernel, id.space, files)
+}
+
+/// Who holds the lock in `space` that has these files.
+fn told(kernel: &Kernel, space: Space, files: Vec<Opened>) -> Result<Holders> {
     let mut holders = Vec::new();
     for opened in files {
         let record = stamp::read(&opened)?.newest().cloned();
-        for lock in locks_on(&kernel, &opened, record.as_ref())? {
-            holders.extend(holder(lock, record.as_ref(), signed_by(id, &opened.name)));
+        for lock in locks_on(kernel, &opened, record.as_ref())? {
+            holders.extend(holder(
+                lock,
+                record.as_ref(),
+                signed_by(space, &opened.name),
+            ));
         }
     }
     // A writer has two files and is one holder.
@@ -33,6 +44,63 @@ pub(crate) fn of(place: &Arc<Place>, id: &LockId) -> Result<Holders> {
         holders.truncate(1);
     }
     Ok(Holders::new(holders, Vec::new()))
+}
+
+/// Which locks are held whose names begin so, or may.
+pub(crate) fn all(place: &Arc<Place>, beginning: &str) -> Result<Vec<Held>> {
+    let mut files = place.list("")?;
+    files.retain(|name| !names::is_gate(name));
+    // The files of one lock come together; its intent before its main file, as `files` has them.
+    files.sort_unstable();
+    let identities = files.iter().filter_map(|name| {
+        let there = sys::identity_at(&place.path().join(&**name));
+        there.ok().flatten()
+    });
+    let identities: Vec<_> = identities.collect();
+    if identities.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Once for all: it is a long table.
+    let kernel = Kernel::ask(place, &identities)?;
+    let mut all = Vec::new();
+    for files in files.chunk_by(|one, other| names::stem_of(one) == names::stem_of(other)) {
+        let shown = Shown::in_stem(names::stem_of(&files[0]));
+        let Some(shown) = shown.filter(|shown| shown.may_begin_with(beginning)) else {
+            continue;
+        };
+        match of_files(place, &kernel, &shown, files) {
+            Ok(holders) if holders.holders.is_empty() => {}
+            Ok(holders) => all.push(held(shown, holders)),
+            // What is no lock file of ours hides no other.
+            Err(error) if error.kind() == ErrorKind::Invalid => {
+                tracing::warn!(%error, "a file in the lock directory is left out");
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(all)
+}
+
+fn of_files(
+    place: &Arc<Place>,
+    kernel: &Kernel,
+    shown: &Shown,
+    files: &[Arc<str>],
+) -> Result<Holders> {
+    let opened = files
+        .iter()
+        .map(|name| place.open_existing(name, Access::Read));
+    let opened = opened
+        .filter_map(Result::transpose)
+        .collect::<Result<_>>()?;
+    told(kernel, shown.space, opened)
+}
+
+fn held(shown: Shown, holders: Holders) -> Held {
+    match shown.is_whole {
+        true => Held::whole(shown.space, shown.name, holders),
+        false => Held::beginning(shown.space, shown.name, holders),
+    }
 }
 
 /// The files that are held by whoever holds the lock. Gates are only passed. In the order in which
@@ -70,11 +138,11 @@ fn locks_on(kernel: &Kernel, opened: &Opened, record: Option<&Record>) -> Result
 }
 
 /// Which mode's holder signs a file.
-fn signed_by(id: &LockId, name: &str) -> fn(Mode) -> bool {
-    match id.space {
+fn signed_by(space: Space, name: &str) -> fn(Mode) -> bool {
+    match space {
         Space::Mutex => |mode| mode == Mode::Exclusive,
         // A writer who still waits has the intent, and is told by nothing else.
-        Space::RwLock if *name == *Names::of(id).intent() => |mode| mode == Mode::Upgradeable,
+        Space::RwLock if names::is_intent(name) => |mode| mode == Mode::Upgradeable,
         Space::RwLock => |mode| mode == Mode::Write,
         _ => |mode| matches!(mode, Mode::Permit { .. }),
     }

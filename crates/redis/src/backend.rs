@@ -7,12 +7,13 @@ use crate::{
     doctor, errors, holders,
     inbox::{Ears, Inbox},
     options::Deployment,
+    scan,
     server::{Lease, Server},
     things::{Question, Said, Thing, What},
     wire::{Subscription, Wire},
 };
 use lockwork_core::lock::{
-    Capability, Deadline, Error, ErrorKind, Guarantee, Holders, Info, Instant, LockId, Mode,
+    Capability, Deadline, Error, ErrorKind, Guarantee, Held, Holders, Info, Instant, LockId, Mode,
     OwnerId, Report, Request, Result, Scope, Space,
     backend::{
         Attempt, Backend, Hints, Owned, Pace, keeper,
@@ -76,6 +77,30 @@ impl Redis {
             keeper,
             options,
         })))
+    }
+
+    /// Of these locks those that are held, asked for together.
+    async fn those_held(&self, ids: Vec<LockId>) -> Result<Vec<Held>> {
+        let asked = ids.into_iter().map(|id| {
+            let this = self.clone();
+            keeper::spawn(async move { this.holders(&id).await.map(|holders| (id, holders)) })
+        });
+        let asked: Vec<_> = asked.collect();
+        let mut held = Vec::with_capacity(asked.len());
+        for looked in asked {
+            match looked.await.map_err(ended)? {
+                Ok((_, holders)) if holders.holders.is_empty() => {}
+                Ok((id, holders)) => {
+                    held.push(Held::whole(id.space, id.name.as_str().to_owned(), holders));
+                }
+                // A key of somebody else's hides no lock.
+                Err(error) if error.kind() == ErrorKind::Invalid => {
+                    tracing::warn!(%error, "a key that looks like a lock's is left out");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(held)
     }
 
     async fn ask_about(&self, what: What, id: &LockId) -> Result<Said> {
@@ -195,6 +220,23 @@ impl Backend for Redis {
             Said::Seen(seen) => holders::read(seen),
             _ => Err(errors::contradiction()),
         }
+    }
+
+    async fn held(&self, beginning: &str) -> Result<Vec<Held>> {
+        if self.0.options.compat != Compat::None {
+            let message = "keys that are shared with .NET's DistributedLock cannot be told from others: ask for one by \
+                           its name, as `lockwork holders NAME` does";
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        let (options, beginning) = (self.0.options.clone(), beginning.to_owned());
+        // A connection of its own, on the keeper as all of them.
+        let found = keeper::spawn(async move { scan::locks(&options, &beginning).await });
+        let found: Vec<_> = found.await.map_err(ended)??.into_iter().collect();
+        let mut held = Vec::new();
+        for ids in found.chunks(MOST) {
+            held.extend(self.those_held(ids.to_vec()).await?);
+        }
+        Ok(held)
     }
 
     async fn break_lock(&self, id: &LockId) -> Result<usize> {

@@ -1,8 +1,9 @@
 //! Brings questions to the server: many in one call of the script.
 
 use crate::{
-    Options, errors,
+    Compat, Options, errors,
     options::Deployment,
+    plan::Plan,
     things::{self, Answer, Question, Said, Several, Text, Thing},
     wire::{PATIENCE, Subscription, Wire},
 };
@@ -123,8 +124,8 @@ impl Carrier {
             Ok(opened) => opened,
             Err(error) => return (Err(Failure::NotDone(error)), false),
         };
-        let text = Text::of(self.0.options.compat);
-        let said = call(wire, text, things, all, self.nonce(), self.inbox()).await;
+        let compat = self.0.options.compat;
+        let said = call(wire, compat, things, all, self.nonce(), self.inbox()).await;
         if matches!(said, Err(Failure::Unknown(_))) {
             self.close(number).await;
         }
@@ -134,13 +135,13 @@ impl Carrier {
     /// In a cluster, each lock on its own: they belong to different nodes. What is about one lock goes
     /// together, in order.
     async fn run_apart(&self, things: &[Thing]) -> Vec<Tried> {
-        let (mut calls, text) = (JoinSet::new(), Text::of(self.0.options.compat));
+        let (mut calls, compat) = (JoinSet::new(), self.0.options.compat);
         for (places, things) in by_key(things) {
             let opened = self.opened().await;
             let (nonce, way) = (self.nonce(), self.clone());
             calls.spawn(async move {
                 let said = match opened {
-                    Ok((wire, ..)) => call(wire, text, &things, false, nonce, way.inbox()).await,
+                    Ok((wire, ..)) => call(wire, compat, &things, false, nonce, way.inbox()).await,
                     Err(error) => Err(Failure::NotDone(error)),
                 };
                 (places, said)
@@ -280,13 +281,19 @@ fn answered(tried: Tried) -> Result<Answer, Failure> {
 
 async fn call(
     mut wire: Wire,
-    text: &Text,
+    compat: Compat,
     things: &[Thing],
     all: bool,
     nonce: u64,
     inbox: &str,
 ) -> Result<Vec<Said>, Failure> {
-    let call = things::call(text, things, all, nonce, inbox);
+    let text = Text::of(compat);
+    let plan = match compat {
+        _ if all => Plan::all(things.len()),
+        Compat::None => Plan::each(things),
+        Compat::Medallion => Plan::as_it_is(things.len()),
+    };
+    let call = things::call(text, things, &plan, nonce, inbox);
     let said = match wire.call(&call).await {
         // One that was restarted or told to forget.
         Err(error) if errors::is_unknown_script(&error) => {
@@ -300,5 +307,5 @@ async fn call(
         said => said,
     };
     let said = said.map_err(errors::failure)?;
-    things::read(said, nonce, things.len(), all).map_err(Failure::Unknown)
+    things::read(said, nonce, &plan).map_err(Failure::Unknown)
 }

@@ -43,6 +43,21 @@ pub(crate) fn id_of(prefix: &str, key: &str) -> Option<LockId> {
     ))
 }
 
+/// What the keys of all locks look like, as `SCAN` wants it: what has a meaning there is a plain letter.
+pub(crate) fn pattern(prefix: &str) -> String {
+    let mut pattern = String::with_capacity(prefix.len() + 8);
+    for letter in prefix.chars() {
+        if matches!(letter, '*' | '?' | '[' | ']' | '^' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern.push(':');
+    pattern.push_str(FORMAT);
+    pattern.push_str(":{*}");
+    pattern
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +86,12 @@ mod tests {
                 assert_eq!(id_of("p:q", &key_of("p:q", &id)), Some(id), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn a_prefix_in_a_pattern_is_taken_as_it_is() {
+        assert_eq!(pattern("lockwork"), "lockwork:1:{*}");
+        assert_eq!(pattern("a*[b]?\\"), "a\\*\\[b\\]\\?\\\\:1:{*}");
     }
 
     #[test]

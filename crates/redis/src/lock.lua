@@ -6,7 +6,9 @@
 --              Read/write lock: a packed list of holders, each with a lease of its own.
 --              Semaphore: a sorted set of owners by the end of their leases.
 --   KEY:i      of a semaphore, "SINCE CLIENT" by owner.
---   KEY:t      the last token, which is that of a mutex that is held; for two days at least.
+--   KEY:t      the last token, which is that of a mutex that is held; for two days at least. With a ? after
+--              it, and until when an owner is buried or 0, whoever takes the mutex has to look closely: it
+--              may be that somebody waits. Then it is no number, so that nobody counts on without looking.
 --   KEY:q      a packed list of those who wait, the first to come first.
 --   KEY:d:OWN  nothing is granted to this owner any more.
 --
@@ -28,16 +30,36 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
--- One more than the last; where nobody knows that, what time it is.
-local function next_token(key, lease)
-  local token = call('INCR', key .. ':t')
-  if token < NEW then
-    token = now
-    call('SET', key .. ':t', whole(token), 'PX', whole(math.max(TOKEN_LASTS, 2 * lease)))
-  else
-    call('PEXPIRE', key .. ':t', whole(math.max(TOKEN_LASTS, 2 * lease)))
-  end
+-- The last token, and until when somebody is buried if one has to look closely.
+local function last_token(key)
+  local text = call('GET', key .. ':t')
+  if not text then return end
+  local token, closely = string.match(text, '^(%d+)%??(%d*)$')
+  if not token then error(FOREIGN) end
+  return tonumber(token), tonumber(closely)
+end
+
+local function keep_token(key, token, closely, lease)
+  local text = closely and whole(token) .. '?' .. whole(closely) or whole(token)
+  call('SET', key .. ':t', text, 'PX', whole(math.max(TOKEN_LASTS, 2 * lease)))
+end
+
+-- One more than the last; where nobody knows that, what time it is. With `alone`, nobody waits any more.
+local function next_token(key, lease, alone)
+  local last, closely = last_token(key)
+  local token = last and last + 1 or now
+  if token < NEW then token = now end
+  if alone and closely and closely <= now then closely = nil end
+  keep_token(key, token, closely, lease)
   return token
+end
+
+-- From now on whoever takes this mutex looks closely; if somebody is buried, until then at least. Fails
+-- where there is no room for it.
+local function look_closely(key, lease, buried_until)
+  local token, closely = last_token(key)
+  if closely and closely >= buried_until then return end
+  keep_token(key, token or now, math.max(closely or 0, buried_until), lease)
 end
 
 -- Those who wait: { OWNER, INBOX, MODE, OF, EXPIRES, TURN ENDS or 0 }. -------------------------------
@@ -175,22 +197,28 @@ function mutex.take(key, owner, mode, lease, of, waits)
   if record then
     if owner_in(record) == owner then
       call('PEXPIRE', key, lease)
-      local token = call('GET', key .. ':t')
-      return DONE, token and tonumber(token) or next_token(key, lease)
+      return DONE, last_token(key) or next_token(key, lease)
     end
     local rest = call('PTTL', key)
     -- Nothing of ours lasts for ever.
     if rest == -1 or not is_record(record) then return FAILED, FOREIGN end
-    if waits then try('SETRANGE', key, 0, '+') end
+    if waits then
+      try('SETRANGE', key, 0, '+')
+      pcall(look_closely, key, lease, 0)
+    end
     return refuse(key, waiting(packed), owner, mode, of, waits, rest)
   end
   local queue = waiting(packed)
   if packed then
     local before, again = somebody_before(key, queue, mutex_room(true), owner, mode)
-    if before then return refuse(key, queue, owner, mode, of, waits, again) end
+    if before then
+      if waits then pcall(look_closely, key, lease, 0) end
+      return refuse(key, queue, owner, mode, of, waits, again)
+    end
   end
-  local token = next_token(key, lease)
-  local mark = #queue > (place_of(queue, owner) and 1 or 0) and '+' or '-'
+  local alone = #queue == (place_of(queue, owner) and 1 or 0)
+  local token = next_token(key, lease, alone)
+  local mark = alone and '-' or '+'
   local mine = mark .. owner .. ' ' .. THEIR_TIME .. ' ' .. CLIENT
   -- What is no string looks as if it were not there, and is not ours to write over.
   if not call('SET', key, mine, 'NX', 'PX', lease) then return FAILED, FOREIGN end
@@ -234,8 +262,7 @@ function mutex.holders(key)
   if not record then return {} end
   local owner, since, client = string.match(record, '^[-+](%x+) (%d+) (.*)$')
   if not owner then error(FOREIGN) end
-  local token = tonumber(call('GET', key .. ':t') or 0)
-  return { { owner, EXCLUSIVE, 0, token, tonumber(since), client } }
+  return { { owner, EXCLUSIVE, 0, last_token(key) or 0, tonumber(since), client } }
 end
 
 -- A read/write lock. Holders: { OWNER, MODE, EXPIRES, SINCE, CLIENT, TOKEN, INBOX, WISHES UNTIL, RISEN }
@@ -524,7 +551,10 @@ end
 
 -- Nothing that is still on its way for this owner is granted for so long.
 function things.give(key, owner, mode, _, buried)
-  if buried > 0 then try('SET', key .. ':d:' .. owner, '1', 'PX', whole(buried)) end
+  if buried > 0 then
+    if mode == EXCLUSIVE then pcall(look_closely, key, 0, now + buried) end
+    try('SET', key .. ':d:' .. owner, '1', 'PX', whole(buried))
+  end
   return kind(mode).give(key, owner)
 end
 
@@ -565,9 +595,16 @@ function things.look(key, _, mode)
   return DONE, { kind(mode).holders(key), queue }
 end
 
+-- What to do, the mode, the lease and one number more.
+local ERRAND = '^(%a+) (%d+) (%d+) (%d+)$'
+
 local function thing(at)
-  local what, mode, lease, more = string.match(ARGV[2 * at + 3], ERRAND)
-  return what, KEYS[at], ARGV[2 * at + 4], tonumber(mode), tonumber(lease), tonumber(more)
+  local key, owner = KEYS[at], ARGV[WORDS + at]
+  if at <= GIVEN then return 'give', key, owner, EXCLUSIVE, 0, 0 end
+  if at <= WAITED then return 'wait', key, owner, EXCLUSIVE, tonumber(LEASE), 0 end
+  if at <= TAKEN then return 'take', key, owner, EXCLUSIVE, tonumber(LEASE), 0 end
+  local what, mode, lease, more = string.match(ARGV[WORDS + #KEYS + at - TAKEN], ERRAND)
+  return what, key, owner, tonumber(mode), tonumber(lease), tonumber(more)
 end
 
 local function do_one(at)
@@ -587,15 +624,14 @@ local function said_of(at)
   return { verdict, value }, verdict == DONE
 end
 
--- All of these or none: whoever is refused one gives back the others before anybody can see it. The first
--- thing only says so.
+-- All of these or none: whoever is refused one gives back the others before anybody can see it.
 local function all()
-  local answer = { ARGV[1] }
-  for at = 2, #KEYS do
+  local answer = { ARGV[1], 1 }
+  for at = 1, #KEYS do
     local said, done = said_of(at)
-    answer[at] = said
+    answer[at + 2] = said
     if not done then
-      for earlier = 2, at - 1 do
+      for earlier = 1, at - 1 do
         local _, key, owner, mode = thing(earlier)
         kind(mode).give(key, owner)
       end

@@ -195,8 +195,9 @@ end
 local kinds = { [EXCLUSIVE] = mutex, [READ] = read, [WRITE] = write, [PERMIT] = semaphore }
 
 local function do_one(at)
-  local name, mode, lease, more = string.match(ARGV[2 * at + 3], '^(%a+) (%d+) (%d+) (%d+)$')
-  local key, kind, id = KEYS[at], kinds[tonumber(mode)], ARGV[2] .. '_' .. ARGV[2 * at + 4]
+  local errand = ARGV[8 + #KEYS + at]
+  local name, mode, lease, more = string.match(errand, '^(%a+) (%d+) (%d+) (%d+)$')
+  local key, kind, id = KEYS[at], kinds[tonumber(mode)], ARGV[2] .. '_' .. ARGV[8 + at]
   lease, more = tonumber(lease), tonumber(more)
   if name == 'take' then return kind.take(key, id, lease, more, false) end
   if name == 'wait' then return kind.take(key, id, lease, more, true) end
@@ -207,13 +208,14 @@ local function do_one(at)
   return DONE, { kind.holders(key), {} }
 end
 
-local answer = { ARGV[1] }
+-- The words are those of call.lua, where nothing comes first.
+local answer = { ARGV[1], 1 }
 for at = 1, #KEYS do
   local fine, verdict, value = pcall(do_one, at)
   if not fine then
     verdict, value = FAILED, type(verdict) == 'table' and verdict.err or tostring(verdict)
   end
   local done = verdict == DONE and type(value) == 'number'
-  answer[at + 1] = done and value or { verdict, value }
+  answer[at + 2] = done and value or { verdict, value }
 end
 return answer

@@ -1,6 +1,6 @@
 //! What is asked of the server and what it says, as `lock.lua` has it.
 
-use crate::{Compat, errors};
+use crate::{Compat, errors, plan::Plan};
 use lockwork_core::lock::{Error, ErrorKind, Mode, OwnerId, Result, Token, backend::client};
 use redis::{Cmd, Script, Value};
 use std::{
@@ -176,53 +176,42 @@ fn hex(owner: &OwnerId) -> [u8; HEX] {
     text
 }
 
-/// One call of the script for `things`, whose answer repeats `nonce`.
-pub(crate) fn call(text: &Text, things: &[Thing], all: bool, nonce: u64, inbox: &str) -> Cmd {
-    let keys = things.len() + usize::from(all);
+/// One call of the script for `things`, planned so, whose answer repeats `nonce`.
+pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, nonce: u64, inbox: &str) -> Cmd {
     let letters: usize = things.iter().map(|thing| thing.key.len()).sum();
     // The errands of most locks are no longer than this, and so are the words before them.
-    let mut call = Cmd::with_capacity(8 + 3 * keys, letters + 256 + 64 * keys);
-    call.arg("EVALSHA").arg(&text.hash).arg(keys);
-    if all {
-        call.arg(things.first().map_or("", |first| &*first.key));
-    }
-    for thing in things {
+    let mut call = Cmd::with_capacity(16 + 3 * things.len(), letters + 256 + 48 * things.len());
+    call.arg("EVALSHA").arg(&text.hash).arg(things.len());
+    let in_order = || plan.order.iter().map(|place| &things[*place]);
+    for thing in in_order() {
         call.arg(&*thing.key);
     }
     call.arg(nonce).arg(client::name()).arg(inbox).arg(now());
-    if all {
-        call.arg("all").arg(0);
+    match plan.all {
+        true => call.arg("all"),
+        false => call.arg(millis(plan.lease)),
+    };
+    for end in plan.ends {
+        call.arg(end);
     }
-    let mut errands = Errands::default();
-    for thing in things {
-        call.arg(errands.of(thing)).arg(&hex(&thing.owner)[..]);
+    for thing in in_order() {
+        call.arg(&hex(&thing.owner)[..]);
+    }
+    for thing in in_order().skip(plan.ends[2]) {
+        call.arg(errand(thing));
     }
     call
 }
 
-/// What things are asked for, in words: many of them for the same.
-#[derive(Default)]
-struct Errands(Vec<(Errand, String)>);
-
-type Errand = (What, u8, Duration, u64);
-
-impl Errands {
-    fn of(&mut self, thing: &Thing) -> &str {
-        let (mode, of) = thing.mode.code();
-        let more = match thing.what {
-            What::Give => millis(thing.buried),
-            _ => u64::from(of),
-        };
-        let errand = (thing.what, mode, thing.lease, more);
-        let known = self.0.iter().position(|(known, _)| *known == errand);
-        let at = known.unwrap_or_else(|| {
-            let (what, lease) = (thing.what.word(), millis(thing.lease));
-            self.0
-                .push((errand, format!("{what} {mode} {lease} {more}")));
-            self.0.len() - 1
-        });
-        &self.0[at].1
-    }
+/// What to do, the mode, the lease, and one number more.
+fn errand(thing: &Thing) -> String {
+    let (mode, of) = thing.mode.code();
+    let more = match thing.what {
+        What::Give => millis(thing.buried),
+        _ => u64::from(of),
+    };
+    let (what, lease) = (thing.what.word(), millis(thing.lease));
+    format!("{what} {mode} {lease} {more}")
 }
 
 /// What time it is here, in milliseconds: of a mutex, the server is told rather than asked.
@@ -248,9 +237,9 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What the server said to so many things, if it said it to the call with this nonce. Of `all`, it
-/// says nothing more after the first refusal.
-pub(crate) fn read(answer: Value, nonce: u64, things: usize, all: bool) -> Result<Vec<Said>> {
+/// What the server said to the things of this plan, if it said it to the call with this nonce. Of all or
+/// none, it says nothing more after the first refusal.
+pub(crate) fn read(answer: Value, nonce: u64, plan: &Plan) -> Result<Vec<Said>> {
     let Value::Array(values) = answer else {
         return Err(errors::contradiction());
     };
@@ -262,9 +251,24 @@ pub(crate) fn read(answer: Value, nonce: u64, things: usize, all: bool) -> Resul
     if !repeats {
         return Err(errors::contradiction());
     }
-    let said = values.map(one).collect::<Result<Vec<_>>>()?;
-    match said.len() == things || all && (1..=things).contains(&said.len()) {
-        true => Ok(said),
+    let given = plan.ends[0];
+    let mut said = Vec::with_capacity(plan.order.len());
+    match values.next() {
+        // All of them in one word.
+        Some(Value::Int(number)) => said.extend((0..given).map(|_| Said::Done(number))),
+        Some(Value::Array(each)) if each.len() == given => {
+            for value in each {
+                said.push(one(value)?);
+            }
+        }
+        _ => return Err(errors::contradiction()),
+    }
+    for value in values {
+        said.push(one(value)?);
+    }
+    let things = plan.order.len();
+    match said.len() == things || plan.all && (1..=things).contains(&said.len()) {
+        true => Ok(plan.as_asked(said)),
         false => Err(errors::contradiction()),
     }
 }

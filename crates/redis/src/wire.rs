@@ -11,6 +11,7 @@ use redis::{
     aio::{ConnectionLike, MultiplexedConnection},
     cluster::ClusterClientBuilder,
     cluster_async::ClusterConnection,
+    cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, SlotAddr},
     sentinel::{SentinelClientBuilder, SentinelServerType},
 };
 use rustls::crypto::CryptoProvider;
@@ -70,11 +71,27 @@ impl Wire {
             Self::One(connection) => connection.req_packed_command(command).await,
             Self::Cluster(connection) => connection.req_packed_command(command).await,
         };
-        said.and_then(|said| match said {
-            Value::ServerError(error) => Err(RedisError::from(error)),
-            said => Ok(said),
-        })
+        unless_refused(said)
     }
+
+    /// The same, of the primary that has this slot of a cluster, or of any.
+    pub(crate) async fn call_at(&mut self, slot: Option<u16>, command: Cmd) -> RedisResult<Value> {
+        let Self::Cluster(connection) = self else {
+            return self.call(&command).await;
+        };
+        let node = slot.map_or(SingleNodeRoutingInfo::RandomPrimary, |slot| {
+            SingleNodeRoutingInfo::SpecificNode(Route::new(slot, SlotAddr::Master))
+        });
+        let said = connection.route_command(command, RoutingInfo::SingleNode(node));
+        unless_refused(said.await)
+    }
+}
+
+fn unless_refused(said: RedisResult<Value>) -> RedisResult<Value> {
+    said.and_then(|said| match said {
+        Value::ServerError(error) => Err(RedisError::from(error)),
+        said => Ok(said),
+    })
 }
 
 fn config(pushes: Option<UnboundedSender<PushInfo>>) -> AsyncConnectionConfig {

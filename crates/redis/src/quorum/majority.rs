@@ -125,9 +125,10 @@ fn count(said: &[Answered], which: fn(&Answered) -> bool) -> usize {
 }
 
 impl Everywhere {
-    /// How long one server is waited for: a small part of what the lease is worth.
+    /// How long one server is waited for: not for most of what the lease is worth, and for longer than a machine takes that
+    /// is merely busy.
     fn patience(&self) -> Duration {
-        (self.time() / 10).clamp(Duration::from_millis(50), Duration::from_secs(2))
+        (self.time() / 4).clamp(Duration::from_millis(50), Duration::from_secs(2))
     }
 
     fn time(&self) -> Duration {
