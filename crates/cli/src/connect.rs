@@ -15,8 +15,13 @@ pub(crate) async fn connect(registry: &Registry, place: &Place) -> Result<Locks>
             "where are the locks? Add --locks URL or set LOCKWORK_URL: --locks file:./locks, say",
         )
     })?;
-    check(&url)?;
-    registry.connect(&url).await
+    to(registry, &url).await
+}
+
+/// Connects to this place.
+pub(crate) async fn to(registry: &Registry, url: &str) -> Result<Locks> {
+    check(url)?;
+    registry.connect(url).await
 }
 
 /// `file://locks` is a URL, of a host called `locks` with no path: hardly ever what was meant.

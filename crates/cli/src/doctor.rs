@@ -1,38 +1,117 @@
 //! `lockwork doctor`: what would break a promise here, and what to do about it.
 
-use crate::{args::Doctor, connect::connect, exit, show};
-use lockwork::{Finding, Registry, Report, Result, Severity};
+use crate::{
+    args::Doctor,
+    connect,
+    exit::{self, End, Ended},
+    node::place::shown,
+    show,
+};
+use lockwork::{Finding, Registry, Report, Severity, store};
+use serde_json::{Value, json};
+use std::path::Path;
 
-pub(crate) async fn run(registry: &Registry, args: Doctor) -> Result<u8> {
-    let locks = connect(registry, &args.place).await?;
-    let report = locks.doctor().await?;
-    if args.json {
-        show::print(json(&report));
-    } else {
-        print(&report);
-    }
-    Ok(if report.is_safe() { 0 } else { exit::FOUND })
+/// Where `lockwork dev` keeps everything, unless said otherwise.
+const DEV: &str = ".lockwork";
+
+/// What is to be looked at.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Places {
+    store: Option<String>,
+    locks: Option<String>,
 }
 
-fn print(report: &Report) {
-    for finding in &report.findings {
-        show::print(finding);
+/// One of them, and what was found there.
+struct Looked {
+    what: &'static str,
+    at: String,
+    report: Report,
+}
+
+pub(crate) async fn run(registry: &Registry, args: Doctor) -> Ended {
+    let variable = |name: &str| std::env::var(name).ok();
+    let places = Places::of(&args, variable, Path::new(DEV).is_dir())?;
+    let mut looked = Vec::new();
+    if let Some(url) = &places.store {
+        looked.push(Looked {
+            what: "store",
+            at: shown(url),
+            report: store::doctor(url).await?,
+        });
     }
-    if report.is_safe() {
+    if let Some(url) = &places.locks {
+        looked.push(Looked {
+            what: "locks",
+            at: shown(url),
+            report: connect::to(registry, url).await?.doctor().await?,
+        });
+    }
+    let is_safe = looked.iter().all(|looked| looked.report.is_safe());
+    match args.json {
+        true => show::print(json(&looked, is_safe)),
+        false => print(&looked, is_safe),
+    }
+    Ok(if is_safe { 0 } else { exit::FOUND })
+}
+
+impl Places {
+    /// What the arguments name and nothing else; or else what the environment names, or what `lockwork dev` has made.
+    fn of(args: &Doctor, variable: impl Fn(&str) -> Option<String>, has_dev: bool) -> Ended<Self> {
+        let said = Self {
+            store: args.store.clone(),
+            locks: args.place.url.clone(),
+        };
+        let find = |names: &[&str]| {
+            let found = names.iter().find_map(|name| variable(name));
+            found.filter(|text| !text.is_empty())
+        };
+        let set = || Self {
+            store: find(&["LOCKWORK_STORE"]),
+            locks: find(&["LOCKWORK_LOCKS", "LOCKWORK_URL"]),
+        };
+        let dev = || Self {
+            store: has_dev.then(|| format!("sqlite:{DEV}/lockwork.db")),
+            locks: has_dev.then(|| format!("file:./{DEV}/locks")),
+        };
+        let all = [said, set(), dev()].into_iter();
+        let mut named = all.filter(|places| *places != Self::default());
+        named.next().ok_or_else(|| {
+            let sentence = "what shall be looked at? Add --store URL or --locks URL or both: --store sqlite:./lockwork.db \
+                            --locks file:./locks, say; there is no ./.lockwork here";
+            End::new(exit::USAGE, sentence)
+        })
+    }
+}
+
+fn print(looked: &[Looked], is_safe: bool) {
+    for one in looked {
+        if looked.len() > 1 {
+            show::print(show::bold(&format!("{} {}", one.what, one.at)));
+        }
+        for finding in &one.report.findings {
+            show::print(finding);
+        }
+    }
+    if is_safe {
         show::print("nothing here breaks a promise");
     }
 }
 
-fn json(report: &Report) -> serde_json::Value {
-    let finding = |finding: &Finding| {
-        serde_json::json!({
+fn json(looked: &[Looked], is_safe: bool) -> Value {
+    let finding = |of: &'static str, finding: &Finding| {
+        json!({
+            "of": of,
             "severity": severity(finding.severity),
             "what": finding.what,
             "remedy": finding.remedy,
         })
     };
-    let findings: Vec<_> = report.findings.iter().map(finding).collect();
-    serde_json::json!({ "safe": report.is_safe(), "findings": findings })
+    let findings = looked.iter().flat_map(|one| {
+        let findings = one.report.findings.iter();
+        findings.map(|found| finding(one.what, found))
+    });
+    let findings: Vec<_> = findings.collect();
+    json!({ "safe": is_safe, "findings": findings })
 }
 
 const fn severity(severity: Severity) -> &'static str {
@@ -41,5 +120,52 @@ const fn severity(severity: Severity) -> &'static str {
         Severity::Warning => "warning",
         // Whatever else there may be one day: better looked at than not.
         _ => "unsafe",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Place;
+
+    fn of(store: Option<&str>, variables: &[(&str, &str)], has_dev: bool) -> Ended<Places> {
+        let args = Doctor {
+            place: Place { url: None },
+            store: store.map(str::to_owned),
+            json: false,
+        };
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        Places::of(&args, variable, has_dev)
+    }
+
+    #[test]
+    fn what_is_named_is_looked_at_and_nothing_else() {
+        let set = [("LOCKWORK_URL", "memory:")];
+        let places = of(Some("sqlite:a"), &set, true).unwrap();
+        assert_eq!(
+            (places.store.as_deref(), places.locks),
+            (Some("sqlite:a"), None)
+        );
+        let places = of(None, &set, true).unwrap();
+        assert_eq!(
+            (places.store, places.locks.as_deref()),
+            (None, Some("memory:"))
+        );
+    }
+
+    #[test]
+    fn where_nothing_is_named_it_is_what_dev_made_or_nothing() {
+        let places = of(None, &[], true).unwrap();
+        assert_eq!(
+            places.store.as_deref(),
+            Some("sqlite:.lockwork/lockwork.db")
+        );
+        assert!(places.locks.is_some());
+        let told = of(None, &[("LOCKWORK_STORE", "")], false).unwrap_err();
+        assert_eq!(told.code, exit::USAGE);
+        assert!(told.sentence.contains("--store URL"));
     }
 }

@@ -1,13 +1,13 @@
 //! `lockwork holders`: who has a lock, and who waits for it.
 
-use crate::{args, connect::connect, show, time};
+use crate::{args, connect::connect, show, table, time};
 use lockwork::{Holder, Holders, Mode, Registry, Result, Waiting};
 use serde_json::{Value, json};
 use std::time::{Duration, SystemTime};
 
 pub(crate) async fn run(registry: &Registry, args: args::Holders) -> Result<u8> {
     let locks = connect(registry, &args.place).await?;
-    let holders = match (args.rw, args.semaphore) {
+    let holders = match (args.kind.rw, args.kind.semaphore) {
         (true, _) => locks.rw_lock(&args.name).holders().await?,
         (_, true) => locks.semaphore(&args.name, 1).holders().await?,
         _ => locks.mutex(&args.name).holders().await?,
@@ -37,26 +37,13 @@ fn print(name: &str, holders: &Holders) {
     if holders.holders.is_empty() && holders.waiting.is_empty() {
         return show::print(format_args!("nobody holds {name}"));
     }
-    let title = ["", "MODE", "OWNER", "TOKEN", "FOR", "CLIENT"].map(str::to_owned);
     let held = holders.holders.iter().map(held_row);
     let waiting = holders.waiting.iter().map(waiting_row);
-    let rows: Vec<_> = std::iter::once(title).chain(held).chain(waiting).collect();
-    for (number, row) in rows.iter().enumerate() {
-        let line = line(row, &rows);
-        show::print(if number == 0 { show::bold(&line) } else { line });
-    }
+    let rows: Vec<_> = held.chain(waiting).collect();
+    table::print(["", "MODE", "OWNER", "TOKEN", "FOR", "CLIENT"], &rows);
 }
 
-fn line(row: &[String; 6], rows: &[[String; 6]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let cells = row.iter().enumerate().map(|(column, cell)| {
-        let width = width(column).unwrap_or(0);
-        format!("{cell:width$}")
-    });
-    cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-}
-
-fn held_row(holder: &Holder) -> [String; 6] {
+pub(crate) fn held_row(holder: &Holder) -> [String; 6] {
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
     [
         "holds".into(),
@@ -93,7 +80,7 @@ fn age(holder: &Holder) -> Option<Duration> {
     Some(since.elapsed().unwrap_or_default())
 }
 
-fn as_json(holders: &Holders) -> Value {
+pub(crate) fn as_json(holders: &Holders) -> Value {
     let held: Vec<_> = holders.holders.iter().map(held_json).collect();
     let waiting: Vec<_> = holders.waiting.iter().map(waiting_json).collect();
     json!({ "holders": held, "waiting": waiting })
@@ -153,16 +140,6 @@ mod tests {
     fn an_owner_is_never_shown_whole() {
         let json = as_json(&Holders::new(vec![holder()], vec![]));
         assert_eq!(json["holders"][0]["owner"], json!("07070707…"));
-    }
-
-    #[test]
-    fn columns_stand_under_each_other() {
-        let rows = [
-            held_row(&holder()),
-            waiting_row(&Waiting::new(OwnerId::from_bytes([8; 16]), Mode::Read)),
-        ];
-        let lines = rows.each_ref().map(|row| line(row, &rows));
-        assert_eq!(lines[0].find("07070707"), lines[1].find("08080808"));
     }
 
     #[test]

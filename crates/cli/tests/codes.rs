@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 mod common;
+mod tools;
 
 use common::{code, done, lockwork, script, send, text, wait};
 use nix::sys::signal::Signal;

@@ -57,7 +57,7 @@ fn a_killed_exec_takes_the_whole_command_with_it() {
     send(&running.exec, Signal::SIGKILL);
     let took = running.all_gone();
     println!("all four were dead {took:?} after exec was killed");
-    assert!(took < SOON, "{took:?}");
+    assert!(took < SOON, "too late: {took:?}");
     becomes("the guardian is gone", || !is_alive(running.guardian));
     running.exec.wait().unwrap();
 }
@@ -68,7 +68,7 @@ fn a_killed_guardian_takes_the_whole_command_with_it() {
     kill(running.guardian, Signal::SIGKILL).unwrap();
     let took = running.all_gone();
     println!("all four were dead {took:?} after the guardian was killed");
-    assert!(took < SOON, "{took:?}");
+    assert!(took < SOON, "too late: {took:?}");
     let output = wait(running.exec);
     assert_eq!(code(output.status), 71);
     assert!(text(&output.stderr).contains("lockwork: the guardian was killed"));

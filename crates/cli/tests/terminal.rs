@@ -72,7 +72,10 @@ impl Desk {
                 screen.drain(..at + text.len());
                 return;
             }
-            assert!(start.elapsed() < LIMIT, "no {text:?} in {screen:?}");
+            assert!(
+                start.elapsed() < LIMIT,
+                "too late: no {text:?} in {screen:?}"
+            );
             drop(screen);
             thread::sleep(Duration::from_millis(2));
         }

@@ -14,8 +14,22 @@
     doc = "\
 | writing a workflow | [`flow`], [`flow::build`] |
 | running workflows | [`runtime`], [`runtime::RuntimeBuilder`] |
-| what can be asked of an instance | [`workflow::Client`] |
-"
+| what can be asked of an instance | [`workflow::Client`] |"
+)]
+#![cfg_attr(
+    any(feature = "store-postgres", feature = "store-sqlite"),
+    doc = "\
+| keeping workflows in a database | [`store`], [`store::connect`] |"
+)]
+#![cfg_attr(
+    feature = "distributed",
+    doc = "\
+| running workflows on many nodes | [`distributed`], [`distributed::Distributed`] |"
+)]
+#![cfg_attr(
+    feature = "server",
+    doc = "\
+| a node that is asked by HTTP | [`server`], [`server::Serve`] |"
 )]
 
 pub use lockwork_core::lock::*;
@@ -23,6 +37,10 @@ pub use lockwork_core::lock::*;
 #[cfg(feature = "azure")]
 #[doc(inline)]
 pub use lockwork_azure as azure;
+
+#[cfg(feature = "distributed")]
+#[doc(inline)]
+pub use lockwork_distributed as distributed;
 
 #[cfg(feature = "file")]
 #[doc(inline)]
@@ -48,14 +66,27 @@ pub use lockwork_redis as redis;
 #[doc(inline)]
 pub use lockwork_runtime as runtime;
 
+#[cfg(feature = "server")]
+#[doc(inline)]
+pub use lockwork_server as server;
+
 #[cfg(feature = "sqlserver")]
 #[doc(inline)]
 pub use lockwork_sqlserver as sqlserver;
+
+#[cfg(any(feature = "store-postgres", feature = "store-sqlite"))]
+#[doc(inline)]
+pub use lockwork_store as store;
 
 /// The guide to workflows, whose code has to compile and to run.
 #[cfg(all(doctest, feature = "runtime"))]
 #[doc = include_str!("../workflows.md")]
 mod guide {}
+
+/// The guide to clusters, whose code has to compile.
+#[cfg(all(doctest, feature = "distributed", feature = "store-postgres"))]
+#[doc = include_str!("../running-a-cluster.md")]
+mod cluster_guide {}
 
 /// Connects to the lock backend that `url` names.
 ///

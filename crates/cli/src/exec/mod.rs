@@ -27,7 +27,7 @@ mod take;
 mod terminal;
 mod wire;
 
-pub(crate) use stage::later_stage;
+pub(crate) use stage::{later_stage, this_program};
 
 use crate::{args::Exec, exit, show};
 use lockwork::{Registry, Result, Scope};

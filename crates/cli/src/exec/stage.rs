@@ -59,7 +59,7 @@ pub(crate) fn later_stage() -> Option<ExitCode> {
 }
 
 /// This very program, started once more: also when its file was replaced meanwhile.
-pub(super) fn this_program(role: &str) -> io::Result<Command> {
+pub(crate) fn this_program(role: &str) -> io::Result<Command> {
     let itself = Path::new("/proc/self/exe");
     let program = if itself.exists() {
         itself.to_owned()

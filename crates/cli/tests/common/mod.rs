@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // each test file uses its part
 
+pub(crate) mod node;
+
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,

@@ -1,0 +1,5 @@
+//! What helps around the command.
+
+mod bench;
+mod listing;
+mod manual;

@@ -1,0 +1,123 @@
+//! Whether the node lives and can work, what it counted, and what can be asked of it.
+
+use crate::{
+    counts::{head, label},
+    openapi,
+    problem::Problem,
+    state::{Node, now},
+};
+use axum::{
+    Json,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use lockwork_runtime::Readiness;
+use serde::Serialize;
+use serde_json::Value;
+use std::{fmt::Write, time::Duration};
+
+/// How long a store may take that is there.
+const SOON: Duration = Duration::from_secs(2);
+
+/// How a node is.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Health {
+    node: String,
+    ready: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+impl Health {
+    /// As far as the node knows, without asking anybody.
+    pub(crate) fn of(node: &Node) -> Self {
+        let why = match node.runtime().readiness() {
+            Readiness::Ready if node.end.is_cancelled() => Some("it is about to end".to_owned()),
+            Readiness::Ready => None,
+            Readiness::NotReady(why) => Some(why),
+        };
+        Self {
+            node: node.runtime().name().to_owned(),
+            ready: why.is_none(),
+            why,
+        }
+    }
+}
+
+pub(crate) async fn alive(State(node): State<Node>) -> Json<Health> {
+    Json(Health::of(&node))
+}
+
+pub(crate) async fn ready(State(node): State<Node>) -> Response {
+    let mut health = Health::of(&node);
+    if health.ready
+        && let Err(why) = probe(&node).await
+    {
+        health.why = Some(why);
+        health.ready = false;
+    }
+    let status = match health.ready {
+        true => StatusCode::OK,
+        false => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    (status, Json(health)).into_response()
+}
+
+/// Whether the store answers now. The locks were asked with the last sign of life.
+async fn probe(node: &Node) -> Result<(), String> {
+    let answer = tokio::time::timeout(SOON, node.runtime().store().next_due());
+    match answer.await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("the store does not answer".to_owned()),
+    }
+}
+
+pub(crate) async fn describe(State(node): State<Node>) -> Json<Value> {
+    Json(openapi::document(&node.limits, &node.base))
+}
+
+pub(crate) async fn measure(State(node): State<Node>) -> Result<Response, Problem> {
+    let mut text = String::new();
+    head(
+        &mut text,
+        "lockwork_ready",
+        "gauge",
+        "Whether this node can do what it is asked.",
+    );
+    let _ = writeln!(text, "lockwork_ready {}", u8::from(Health::of(&node).ready));
+    let (nodes, now) = (node.runtime().store().nodes().await?, now());
+    head(
+        &mut text,
+        "lockwork_node_alive",
+        "gauge",
+        "Whether a node of the cluster lives.",
+    );
+    for one in &nodes {
+        let alive = u8::from(one.until > now);
+        let _ = writeln!(
+            text,
+            "lockwork_node_alive{{node=\"{}\"}} {alive}",
+            label(&one.name)
+        );
+    }
+    head(
+        &mut text,
+        "lockwork_node_bursts",
+        "gauge",
+        "How many bursts it had under way at its last sign of life.",
+    );
+    for one in nodes.iter().filter(|one| one.until > now) {
+        let _ = writeln!(
+            text,
+            "lockwork_node_bursts{{node=\"{}\"}} {}",
+            label(&one.name),
+            one.bursts
+        );
+    }
+    node.counts.write(&mut text);
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
+}
