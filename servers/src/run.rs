@@ -101,8 +101,12 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<Ended> {
     }
 }
 
-/// The standard library kills one process; this kills all that it started.
-fn kill_group(child: &mut Child) -> io::Result<()> {
+/// The standard library kills one process; this kills all that it started, if it
+/// leads a process group of its own.
+///
+/// # Errors
+/// If it cannot be killed.
+pub fn kill_group(child: &mut Child) -> io::Result<()> {
     if let Some(group) = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default()) {
         kill_process_group(group, Signal::KILL)?;
     }

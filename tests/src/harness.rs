@@ -56,6 +56,8 @@ pub enum Promise {
     Order,
     /// The server tells who holds a lock, and one can be broken.
     KnowsHolders,
+    /// The server tells which locks are held.
+    ListsHeld,
     /// The server knows who waits.
     KnowsWaiters,
     /// The server knows the tokens of those who hold a lock.

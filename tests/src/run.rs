@@ -3,6 +3,7 @@
 use crate::{
     Context, Harness, Site, View,
     cases::{self, Case, Scene},
+    room::Room,
 };
 use libtest_mimic::{Failed, Trial};
 use std::{
@@ -11,6 +12,12 @@ use std::{
     sync::{Arc, mpsc},
     time::Duration,
 };
+
+/// How many threads to run trials on. They wait for each other where the machine does not bear so many.
+#[must_use]
+pub const fn at_once() -> usize {
+    Room::most()
+}
 
 /// Every case on every one of `sites`. `taker` is the path of this package's binary of that name.
 #[must_use]
@@ -21,10 +28,15 @@ pub fn trials(sites: &[Site], taker: PathBuf) -> Vec<Trial> {
         .map(str::trim)
         .filter(|r| !r.is_empty())
         .collect();
-    let taker = Arc::new(taker);
+    let place = Arc::new(Where {
+        taker: Arc::new(taker),
+        room: Room::new(),
+    });
     let mut trials: Vec<_> = required
         .iter()
         .filter(|name| !sites.iter().any(|site| site.name == **name))
+        // Stores of workflows, which other tests are about.
+        .filter(|name| !name.starts_with("store-"))
         .map(|name| {
             absent(
                 name,
@@ -35,15 +47,31 @@ pub fn trials(sites: &[Site], taker: PathBuf) -> Vec<Trial> {
         .collect();
     for site in sites {
         match (site.start)() {
-            Ok(harness) => trials.extend(of_site(*site, harness.as_ref(), &taker)),
+            Ok(harness) => trials.extend(of_site(*site, harness.as_ref(), &place)),
             Err(why) => trials.push(absent(site.name, &why, required.contains(&site.name))),
         }
     }
     trials
 }
 
-/// A backend that is not there is seen, as ignored or as a failure.
-fn absent(name: &str, why: &str, required: bool) -> Trial {
+/// What all cases share.
+struct Where {
+    taker: Arc<PathBuf>,
+    room: Arc<Room>,
+}
+
+/// A trial of `work`, which has failed if it is not over after `limit`.
+pub fn trial<F: Future<Output = ()>>(
+    name: String,
+    limit: Duration,
+    work: impl FnOnce() -> F + Send + 'static,
+) -> Trial {
+    Trial::test(name, move || in_time(limit, move || block_on(work())))
+}
+
+/// What is not there is seen, as ignored or as a failure.
+#[must_use]
+pub fn absent(name: &str, why: &str, required: bool) -> Trial {
     let failure = Failed::from(format!("{name} is required and cannot be reached: {why}"));
     Trial::test(format!("{name}::is_reachable ({why})"), move || {
         Err(failure)
@@ -51,7 +79,7 @@ fn absent(name: &str, why: &str, required: bool) -> Trial {
     .with_ignored_flag(!required)
 }
 
-fn of_site(site: Site, harness: &dyn Harness, taker: &Arc<PathBuf>) -> Vec<Trial> {
+fn of_site(site: Site, harness: &dyn Harness, place: &Arc<Where>) -> Vec<Trial> {
     let info = block_on(async {
         harness
             .client(Duration::ZERO)
@@ -75,7 +103,7 @@ fn of_site(site: Site, harness: &dyn Harness, taker: &Arc<PathBuf>) -> Vec<Trial
                 cannot_show(site.name, &case, missing.as_str(), &mut trials);
                 break;
             }
-            trials.push(of_case(site, case, view, taker.clone()));
+            trials.push(of_case(site, case, view, Arc::clone(place)));
         }
     }
     trials
@@ -87,7 +115,7 @@ fn cannot_show(site: &str, case: &Case, why: &str, trials: &mut Vec<Trial>) {
     trials.push(Trial::test(name, || Ok(())).with_ignored_flag(true));
 }
 
-fn of_case(site: Site, case: Case, view: View, taker: Arc<PathBuf>) -> Trial {
+fn of_case(site: Site, case: Case, view: View, place: Arc<Where>) -> Trial {
     let as_what = if case.every_view {
         format!("::as_{}", view.as_str())
     } else {
@@ -96,11 +124,12 @@ fn of_case(site: Site, case: Case, view: View, taker: Arc<PathBuf>) -> Trial {
     let name = format!("{}::{}::{}{as_what}", site.name, case.group, case.name);
     let run: Arc<str> = format!("{}-{:x}", case.name, rand::random::<u64>()).into();
     Trial::test(name, move || {
+        let _place = place.room.enter();
         let harness = (site.start)().map_err(Failed::from)?;
         let cx = Context {
             harness,
             view,
-            taker,
+            taker: Arc::clone(&place.taker),
             run,
         };
         in_time(case.limit, move || block_on((case.body)(cx)))

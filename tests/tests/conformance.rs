@@ -6,7 +6,7 @@ use lockwork::{
     layers::{Chaos, Metrics, Prefix, Retry, Trace},
 };
 use lockwork_conformance::{
-    Site,
+    Site, at_once,
     backends::{
         azure, file, layered, memory, postgres, postgres_lease, redis, redis_medallion, sqlserver,
         standin,
@@ -46,9 +46,7 @@ fn main() -> std::process::ExitCode {
         Site::new("azure-sequence", azure::sequence),
     ];
     let mut args = libtest_mimic::Arguments::from_args();
-    // Most of what a case does is wait.
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    args.test_threads.get_or_insert(cores.max(4));
+    args.test_threads.get_or_insert(at_once());
     if !args.list {
         println!(
             "limits allow for ten times the wake-up delay of {:?}",

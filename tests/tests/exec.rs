@@ -135,7 +135,7 @@ fn a_killed_exec_on_a_lease_takes_its_command_along_long_before_the_next_one_beg
     let took = first.all_gone();
     println!("all four were dead {took:?} after exec was killed");
     assert_eq!(server.locks_now(), 1, "the lease outlives the command");
-    assert!(took < SOON, "{took:?}");
+    assert!(took < SOON, "too late: {took:?}");
     assert_eq!(next.wait().code, 0);
 }
 
@@ -147,7 +147,7 @@ fn a_killed_exec_on_a_session_takes_its_command_along() {
     first.send(Signal::KILL);
     let took = first.all_gone();
     println!("all four were dead {took:?} after exec was killed");
-    assert!(took < SOON, "{took:?}");
+    assert!(took < SOON, "too late: {took:?}");
 }
 
 #[test]
@@ -169,7 +169,10 @@ fn a_frozen_exec_has_its_command_asked_to_end_and_killed_before_its_lease_is_ove
     assert_eq!(server.locks_now(), 1, "the lease is not over yet");
     println!("killed {dead_after:?} after it was asked to end");
     assert!(dead_after > Duration::from_millis(400), "{dead_after:?}");
-    assert!(dead_after < Duration::from_millis(1000), "{dead_after:?}");
+    assert!(
+        dead_after < Duration::from_millis(1000),
+        "too late: {dead_after:?}"
+    );
     becomes("the lease is over", || server.locks_now() == 0);
     running.send(Signal::CONT);
     let output = running.wait();
@@ -206,7 +209,7 @@ fn a_guardian_that_wakes_late_does_not_begin_to_count_anew() {
     running.send_guardian(Signal::CONT);
     let took = running.all_gone();
     println!("all four were dead {took:?} after the guardian woke up");
-    assert!(took < time / 3, "{took:?}");
+    assert!(took < time / 3, "too late: {took:?}");
 }
 
 #[test]
@@ -255,7 +258,7 @@ fn a_lock_that_is_lost_kills_the_command_at_once() {
         server.sever_all();
         let took = running.all_gone();
         println!("all four were dead {took:?} after the lock was lost");
-        assert!(took < time, "{took:?}");
+        assert!(took < time, "too late: {took:?}");
         let output = running.wait();
         assert_eq!(output.code, 76, "{output:?}");
         assert!(output.stderr.contains("the lock was lost"), "{output:?}");

@@ -177,6 +177,7 @@ impl Harness for Corner {
         matches!(
             promise,
             Promise::KnowsHolders
+                | Promise::ListsHeld
                 | Promise::KnowsTokens
                 | Promise::NameSpaces
                 | Promise::WholeNames

@@ -72,6 +72,7 @@ impl Harness for InMemory {
                 Promise::WholeNames
                     | Promise::NameSpaces
                     | Promise::KnowsHolders
+                    | Promise::ListsHeld
                     | Promise::KnowsTokens
             )
     }

@@ -39,14 +39,11 @@ pub fn start() -> Started {
 }
 
 fn started(least: bool) -> Started {
-    let url = std::env::var(SERVER)
-        .map_err(|_| format!("{SERVER} names no server; `cargo xtask test` starts one"))?;
-    let server: PgConnectOptions = url.parse().map_err(|_| format!("{SERVER} is no URL"))?;
+    let (url, server) = server()?;
     let name = database(&server, least).map_err(|error| error.to_string())?;
-    let (base, _) = url.rsplit_once('/').ok_or("a URL names a database")?;
     let (client, url) = match least {
         true => (least::client(&server), least::url(&server, &name)),
-        false => (server.clone(), format!("{base}/{name}")),
+        false => (server.clone(), in_database(&url, &name)?),
     };
     Ok(Arc::new(Database {
         client: client.database(&name),
@@ -55,6 +52,26 @@ fn started(least: bool) -> Started {
         name,
         least,
     }))
+}
+
+/// The server that is named.
+fn server() -> std::result::Result<(String, PgConnectOptions), String> {
+    let url = std::env::var(SERVER)
+        .map_err(|_| format!("{SERVER} names no server; `cargo xtask test` starts one"))?;
+    let server = url.parse().map_err(|_| format!("{SERVER} is no URL"))?;
+    Ok((url, server))
+}
+
+fn in_database(url: &str, name: &str) -> std::result::Result<String, String> {
+    let (base, _) = url.rsplit_once('/').ok_or("a URL names a database")?;
+    Ok(format!("{base}/{name}"))
+}
+
+/// The URL of a database nobody uses, which stays as long as this process does.
+pub(crate) fn new_database() -> std::result::Result<String, String> {
+    let (url, server) = server()?;
+    let name = database(&server, false).map_err(|error| error.to_string())?;
+    in_database(&url, &name)
 }
 
 /// Those that a case has left, and whether they are for the least rights: making one takes longer
@@ -178,8 +195,11 @@ impl Harness for Database {
     }
 
     fn promises(&self, promise: Promise) -> bool {
-        // Its list of locks has neither an order of those who wait nor tokens.
-        !matches!(promise, Promise::Order | Promise::KnowsTokens)
+        // Its list of locks has neither names, nor an order of those who wait, nor tokens.
+        !matches!(
+            promise,
+            Promise::Order | Promise::KnowsTokens | Promise::ListsHeld
+        )
     }
 
     fn takeover(&self) -> Duration {

@@ -48,7 +48,7 @@ impl Kind {
         match self {
             Self::One | Self::Cluster => LEASE,
             // One of these is waited for no longer than a tenth of a lease.
-            Self::Quorum => LEASE * 2,
+            Self::Quorum => LEASE * 4,
         }
     }
 }

@@ -94,7 +94,7 @@ impl Harness for StandIn {
                 | Promise::KnowsHolders
                 | Promise::KnowsTokens
         );
-        always || matches!(self.kind, Kind::Lease)
+        always || (matches!(self.kind, Kind::Lease) && promise != Promise::ListsHeld)
     }
 
     fn takeover(&self) -> Duration {

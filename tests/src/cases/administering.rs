@@ -5,13 +5,17 @@ use crate::{
     Context, Promise,
     context::{SOON, until, within},
 };
-use lockwork::{ErrorKind, Mode};
+use lockwork::{ErrorKind, Held, Holder, Locks, Mode, Space};
 
 const KNOWS_HOLDERS: Need = Need::Promise(Promise::KnowsHolders);
+const LISTS_HELD: Need = Need::Promise(Promise::ListsHeld);
 
 pub(super) fn list() -> Vec<Case> {
     vec![
         case!(holders_are_told_with_mode_and_token).needs(&[KNOWS_HOLDERS]),
+        case!(what_is_held_is_listed_and_what_was_given_back_is_not).needs(&[LISTS_HELD]),
+        case!(readers_are_listed_as_such).needs(&[LISTS_HELD, Need::RwLock]),
+        case!(permits_are_listed_as_such).needs(&[LISTS_HELD, Need::Semaphore]),
         case!(who_waits_is_told).needs(&[Need::Promise(Promise::KnowsWaiters)]),
         case!(a_broken_lock_is_lost_and_its_next_token_is_higher).needs(&[KNOWS_HOLDERS]),
         case!(a_lock_nobody_holds_can_be_broken_without_harm).needs(&[KNOWS_HOLDERS]),
@@ -54,6 +58,85 @@ async fn holders_are_told_with_mode_and_token(cx: Context) {
             .holders
             .is_empty()
     );
+}
+
+/// What is listed of this case's names.
+async fn listed(cx: &Context, locks: &Locks) -> Vec<Held> {
+    locks.held(&cx.name("")).await.unwrap()
+}
+
+/// Whether a name that is listed is that one, as far as is told.
+fn is_called(held: &Held, name: &str) -> bool {
+    let alike = |(told, letter): (char, char)| told == letter || told == '_';
+    match held.is_whole {
+        true => held.name == name,
+        false => held.name.chars().zip(name.chars()).all(alike),
+    }
+}
+
+async fn what_is_held_is_listed_and_what_was_given_back_is_not(cx: Context) {
+    let (here, there) = (cx.client().await, cx.client().await);
+    let (one, two) = (cx.name("one"), cx.name("two"));
+    assert!(listed(&cx, &there).await.is_empty());
+    let first = here.mutex(&one).lock().await.unwrap();
+    let second = here.mutex(&two).lock().await.unwrap();
+    let held = listed(&cx, &there).await;
+    assert_eq!(held.len(), 2, "{held:?}");
+    let knows_tokens = cx.harness.promises(Promise::KnowsTokens);
+    // Where only the beginning of a name is known, tokens tell two apart that begin alike.
+    for (name, guard) in [(&one, &first), (&two, &second)] {
+        let is_this = |held: &&Held| {
+            let holders = &held.holders.holders;
+            let is_its = |holder: &Holder| !knows_tokens || holder.token == guard.token();
+            is_called(held, name) && holders.len() == 1 && holders.iter().all(is_its)
+        };
+        let found = held.iter().find(is_this);
+        assert_eq!(found.map(|held| held.space), Some(Space::Mutex), "{held:?}");
+    }
+    first.release().await.unwrap();
+    let held = listed(&cx, &there).await;
+    assert_eq!(held.len(), 1, "{held:?}");
+    assert!(is_called(&held[0], &two), "{held:?}");
+    second.release().await.unwrap();
+    assert!(listed(&cx, &there).await.is_empty());
+}
+
+async fn readers_are_listed_as_such(cx: Context) {
+    let (here, there, name) = (cx.client().await, cx.client().await, cx.name("x"));
+    let readers = [
+        here.rw_lock(&name).read().await.unwrap(),
+        there.rw_lock(&name).read().await.unwrap(),
+    ];
+    let held = listed(&cx, &there).await;
+    assert_eq!((held.len(), held[0].space), (1, Space::RwLock), "{held:?}");
+    let modes = held[0].holders.holders.iter().map(|holder| holder.mode);
+    assert_eq!(modes.collect::<Vec<_>>(), [Mode::Read; 2]);
+    for reader in readers {
+        reader.release().await.unwrap();
+    }
+    let writer = here.rw_lock(&name).write().await.unwrap();
+    let held = listed(&cx, &there).await;
+    assert_eq!(held[0].holders.holders.len(), 1, "{held:?}");
+    assert_eq!(held[0].holders.holders[0].mode, Mode::Write);
+    writer.release().await.unwrap();
+    assert!(listed(&cx, &there).await.is_empty());
+}
+
+async fn permits_are_listed_as_such(cx: Context) {
+    let (here, there, name) = (cx.client().await, cx.client().await, cx.name("x"));
+    let first = here.semaphore(&name, 2).acquire().await.unwrap();
+    let second = there.semaphore(&name, 2).acquire().await.unwrap();
+    let held = listed(&cx, &here).await;
+    assert_eq!(
+        (held.len(), held[0].space),
+        (1, Space::Semaphore),
+        "{held:?}"
+    );
+    assert_eq!(held[0].holders.holders.len(), 2, "{held:?}");
+    first.release().await.unwrap();
+    assert_eq!(listed(&cx, &here).await[0].holders.holders.len(), 1);
+    second.release().await.unwrap();
+    assert!(listed(&cx, &here).await.is_empty());
 }
 
 async fn who_waits_is_told(cx: Context) {

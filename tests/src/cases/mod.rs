@@ -87,6 +87,7 @@ impl Need {
             Self::Promise(Promise::WriterPreference) => "lets readers overtake writers elsewhere",
             Self::Promise(Promise::Order) => "does not serve clients in order",
             Self::Promise(Promise::KnowsHolders) => "does not tell who holds a lock",
+            Self::Promise(Promise::ListsHeld) => "does not list what is held",
             Self::Promise(Promise::KnowsWaiters) => "does not know who waits",
             Self::Promise(Promise::KnowsTokens) => "does not know the tokens of holders",
             Self::Promise(Promise::NameSpaces) => "has one name space for several primitives",

@@ -3,12 +3,14 @@
 //! statements something took.
 
 mod count;
+mod cut;
 mod pump;
 mod tds;
 mod untold;
 mod weather;
 
 pub use count::Counts;
+pub use cut::Cut;
 
 use count::Meter;
 use pump::Pump;
@@ -97,6 +99,18 @@ impl Proxy {
     #[must_use]
     pub fn left_to_lose(&self) -> usize {
         self.weather.to_lose.load(Ordering::SeqCst)
+    }
+
+    /// The next statements of PostgreSQL clients that have `text` in theirs are cut off like this, one after the other,
+    /// each with its connection. To be said before anybody connects; needs connections in plain text.
+    pub fn cut(&self, text: &str, cuts: impl IntoIterator<Item = Cut>) {
+        self.weather.cuts.want(text, cuts);
+    }
+
+    /// How many of those were cut off so far.
+    #[must_use]
+    pub fn cuts_made(&self) -> usize {
+        self.weather.cuts.made()
     }
 
     /// From now on no notification of a PostgreSQL server passes. To be said before anybody connects.

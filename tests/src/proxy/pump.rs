@@ -3,6 +3,7 @@
 
 use super::{
     count::{Frames, Meter},
+    cut::{Cut, Prepared},
     tds::Packets,
     untold::Messages,
     weather::{Weather, Wind},
@@ -10,7 +11,13 @@ use super::{
 use std::{
     future::Future,
     io,
-    sync::{Arc, atomic::Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{
+            AtomicBool,
+            Ordering::{Relaxed, SeqCst},
+        },
+    },
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -27,6 +34,28 @@ const PIECE: usize = 16 * 1024;
 
 /// How many pieces may be on their way; more, and the sender waits, as with TCP.
 const PIECES: usize = 1024;
+
+/// What the two ways of a connection tell each other.
+struct Lost<'c> {
+    told: &'c Notify,
+    cut: &'c AtomicBool,
+}
+
+impl Lost<'_> {
+    /// The connection ends.
+    fn tell(&self) {
+        self.told.notify_one();
+    }
+
+    /// It ends with the next answer.
+    fn cut_answer(&self) {
+        self.cut.store(true, SeqCst);
+    }
+
+    fn is_cut(&self) -> bool {
+        self.cut.load(SeqCst)
+    }
+}
 
 /// Which way bytes go.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -83,16 +112,22 @@ impl Pump {
     }
 
     async fn both(&self, client: &mut TcpStream, server: &mut TcpStream, lost: &Notify) {
+        // The next answer is for nobody.
+        let cut = AtomicBool::new(false);
+        let lost = Lost {
+            told: lost,
+            cut: &cut,
+        };
         let (from_client, to_client) = client.split();
         let (from_server, to_server) = server.split();
         // An end on one side is passed on to the other, and is the end of that way only.
         tokio::join!(
-            self.way(Way::ToServer, from_client, to_server, lost),
-            self.way(Way::ToClient, from_server, to_client, lost),
+            self.way(Way::ToServer, from_client, to_server, &lost),
+            self.way(Way::ToClient, from_server, to_client, &lost),
         );
     }
 
-    async fn way(&self, way: Way, mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, lost: &Notify) {
+    async fn way(&self, way: Way, mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, lost: &Lost<'_>) {
         let (sender, mut underway) = mpsc::channel(PIECES);
         let read = async move {
             loop {
@@ -109,14 +144,22 @@ impl Pump {
         let write = async move {
             let mut wind = self.weather.watch();
             let (mut frames, mut packets) = (Frames::default(), Packets::default());
-            let mut messages = Messages::default();
+            let (mut messages, mut prepared) = (Messages::default(), Prepared::default());
             // Where something is missing, what comes later would make no sense.
             let mut torn = false;
             while let Some((came, mut piece)) = underway.recv().await {
                 torn |= !passes(way, came, &mut wind).await;
-                if way == Way::ToClient && self.weather.loses_one() {
+                let cut = match way {
+                    Way::ToServer => prepared.cut(&piece, &self.weather.cuts),
+                    Way::ToClient => None,
+                };
+                let answer = way == Way::ToClient && (lost.is_cut() || self.weather.loses_one());
+                if answer || cut == Some(Cut::Before) {
                     torn = true;
-                    lost.notify_one();
+                    lost.tell();
+                }
+                if cut == Some(Cut::After) {
+                    lost.cut_answer();
                 }
                 if torn {
                     continue;
@@ -127,6 +170,10 @@ impl Pump {
                 self.count(way, &piece, &mut frames, &mut packets);
                 if to.write_all(&piece).await.is_err() {
                     return;
+                }
+                if cut == Some(Cut::During) {
+                    torn = true;
+                    lost.tell();
                 }
             }
             calm(&mut wind).await;

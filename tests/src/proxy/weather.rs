@@ -1,5 +1,6 @@
 //! What the proxy does to the bytes at the moment, and how its connections learn of a change.
 
+use super::cut::Cuts;
 use std::{
     sync::atomic::{AtomicUsize, Ordering::SeqCst},
     time::Duration,
@@ -28,6 +29,8 @@ pub(super) struct Weather {
     wind: watch::Sender<Wind>,
     /// How many answers are still to be lost, each with its connection.
     pub(super) to_lose: AtomicUsize,
+    /// Which statements are cut off.
+    pub(super) cuts: Cuts,
 }
 
 impl Weather {
@@ -35,6 +38,7 @@ impl Weather {
         Self {
             wind: watch::Sender::new(Wind::default()),
             to_lose: AtomicUsize::new(0),
+            cuts: Cuts::default(),
         }
     }
 

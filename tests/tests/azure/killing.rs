@@ -34,7 +34,7 @@ async fn the_next_one_is_in_soon_after_the_end_of_a_killed_holders_lease() {
     for took in took {
         assert!(
             took < generous(LEASE + Duration::from_millis(1500)),
-            "{took:?}"
+            "too late: {took:?}"
         );
     }
 }

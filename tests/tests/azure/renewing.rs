@@ -71,7 +71,10 @@ async fn a_broken_lease_is_told_within_a_third_of_it_and_a_second() {
         assert!(next.token() > guard.token());
     }
     println!("a broken lease was told after {worst:?} at worst");
-    assert!(worst < generous(LEASE / 3 + Duration::from_secs(1)));
+    assert!(
+        worst < generous(LEASE / 3 + Duration::from_secs(1)),
+        "too late"
+    );
 }
 
 #[tokio::test]
@@ -87,7 +90,10 @@ async fn the_guard_of_a_removed_blob_is_lost_and_the_next_token_is_higher() {
     let next = lock(&other).await;
     assert!(next.token() > guard.token());
     assert_eq!(guard.lost().await, Loss::Taken);
-    assert!(removed_at.elapsed() < generous(LEASE / 3 + Duration::from_secs(1)));
+    assert!(
+        removed_at.elapsed() < generous(LEASE / 3 + Duration::from_secs(1)),
+        "too late"
+    );
     assert!(next.is_valid());
     next.release().await.unwrap();
     place.nothing_left(SOON).await;

@@ -6,8 +6,18 @@ use crate::{
     stays::{Stay, most_at_once, overlaps, tokens_rise},
 };
 
+/// So often at most until something is removed while they contend: what is never idle is never removed.
+const ROUNDS: usize = 20;
+
 /// Lets `number` contend `count` times each beside one that collects; their stays.
 fn contend_beside_a_collector(number: usize, kind: &str, count: usize) -> Vec<Stay> {
+    (0..ROUNDS)
+        .find_map(|_| one_round(number, kind, count))
+        .expect("nothing was removed: this proves nothing")
+}
+
+/// Their stays, if anything was removed meanwhile.
+fn one_round(number: usize, kind: &str, count: usize) -> Option<Vec<Stay>> {
     let directory = Directory::in_memory();
     let mut collector = Contender::new(&directory.url(), "collect", "", 1);
     collector.go();
@@ -18,8 +28,7 @@ fn contend_beside_a_collector(number: usize, kind: &str, count: usize) -> Vec<St
         .map(|line| line.parse::<usize>().unwrap())
         .sum();
     println!("{} stays, {removed} files removed", stays.len());
-    assert!(removed > 0, "nothing was removed: this proves nothing");
-    stays
+    (removed > 0).then_some(stays)
 }
 
 #[test]

@@ -28,7 +28,10 @@ fn slowest_takeover(options: &str) -> Duration {
         let held = next.line().unwrap();
         let at = held.strip_prefix("held ").unwrap().parse().unwrap();
         let took = Instant::from_nanos(at).saturating_duration_since(killed);
-        assert!(took < allowed, "round {round}: {took:?} of {allowed:?}");
+        assert!(
+            took < allowed,
+            "too late: round {round}: {took:?} of {allowed:?}"
+        );
         slowest = slowest.max(took);
         holder = next;
     }

@@ -18,7 +18,7 @@ async fn is_told(locks: &Locks, forget: impl Fn()) {
     let told = forgotten.elapsed();
     println!("told after {told:?} (lease {LEASE:?})");
     // Renewed at a third of the lease.
-    assert!(told < generous(LEASE / 2), "{told:?}");
+    assert!(told < generous(LEASE / 2), "too late: {told:?}");
     let next = locks.mutex("x").lock().await.unwrap();
     assert!(next.token() > guard.token());
     next.release().await.unwrap();

@@ -18,7 +18,7 @@ async fn a_pause_of_three_leases_ends_the_guard_in_time_and_costs_no_processor_t
     let waiting = wait_for(&here, "x");
     let off = within(LEASE, "the guard is off", other.off()).await;
     let late = off.saturating_duration_since(paused);
-    assert!(late < generous(LEASE), "{late:?}");
+    assert!(late < generous(LEASE), "too late: {late:?}");
     tokio::time::sleep((paused + pause).remaining()).await;
     let used = cpu(other.id().unwrap()) - used;
     println!("paused for {pause:?}: off after {late:?}, {used:?} of the processor");

@@ -61,7 +61,7 @@ async fn a_server_that_forgot_everything_says_so_within_a_second_of_its_return()
     assert_eq!(loss, Loss::Taken);
     let told = back.elapsed();
     println!("forgotten: told {told:?} after");
-    assert!(told < generous(limit), "{told:?}");
+    assert!(told < generous(limit), "too late: {told:?}");
     assert!(next.is_valid());
     next.release().await.unwrap();
 }

@@ -35,7 +35,7 @@ async fn who_waits_to_write_is_told_when_the_last_reader_leaves() {
     assert!(taken[UPGRADES / 2] < Duration::from_millis(40), "{taken:?}");
     assert!(
         taken[UPGRADES - 1] < Duration::from_millis(300),
-        "{taken:?}"
+        "too late: {taken:?}"
     );
 }
 
@@ -77,7 +77,7 @@ async fn who_came_too_late_for_its_turn_is_told_of_the_next() {
     let took = when - left;
     println!("told of the next turn: {took:?}");
     // A message and its answer, and the news before it; who is not told asks 900 ms later.
-    assert!(took < Duration::from_millis(400), "{took:?}");
+    assert!(took < Duration::from_millis(400), "too late: {took:?}");
 }
 
 #[tokio::test]

@@ -90,5 +90,5 @@ async fn a_takeover_is_late_by_as_much_as_the_clock_was_set_back() {
     println!("{back:?} back: the next one in after {took:?} (lease {LEASE:?})");
     assert!(guard.token() > theirs);
     let limit = back + LEASE + Duration::from_millis(100);
-    assert!(took < generous(limit), "{took:?}");
+    assert!(took < generous(limit), "too late: {took:?}");
 }

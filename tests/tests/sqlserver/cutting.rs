@@ -68,7 +68,11 @@ async fn a_guard_in_the_dark_is_off_within_its_lease_and_followed_once_the_serve
     );
     assert_eq!(loss, Loss::Expired);
     assert!(!guard.is_valid());
-    assert!(cut.elapsed() < generous(LEASE), "{:?}", cut.elapsed());
+    assert!(
+        cut.elapsed() < generous(LEASE),
+        "too late: {:?}",
+        cut.elapsed()
+    );
     a_while().await;
     assert!(!waiting.is_finished(), "the server has heard of nothing");
     // As it does when its probes have failed.

@@ -32,7 +32,10 @@ fn locks_in_a_static_work_on_one_runtime_after_another() {
         let next = runtime();
         let start = Instant::now();
         next.block_on(works(locks, "x"));
-        assert!(start.elapsed() < generous(Duration::from_millis(500)));
+        assert!(
+            start.elapsed() < generous(Duration::from_millis(500)),
+            "too late"
+        );
     }
     // Kept with no runtime at all.
     thread::sleep(LEASE * 3 / 2);

@@ -193,7 +193,7 @@ impl Harness for Database {
 
     fn promises(&self, promise: Promise) -> bool {
         match promise {
-            Promise::KnowsTokens => false,
+            Promise::KnowsTokens | Promise::ListsHeld => false,
             Promise::KnowsHolders | Promise::KnowsWaiters => self.flavor == Flavor::SqlServer,
             // A session that reads already does not see that a writer waits: .NET has no gate.
             Promise::NameSpaces | Promise::WriterPreference => !self.url.contains("medallion"),
