@@ -14,10 +14,7 @@ pub(crate) fn still_compile(repo: &Repo) -> Outcome {
     cargo
         .args(["clippy", "--all-targets", "--profile", "ci", "--locked"])
         .args(["--manifest-path", MANIFEST, "--", "-D", "warnings"]);
-    if std::env::var_os("CARGO_TARGET_DIR").is_none() {
-        cargo.env("CARGO_TARGET_DIR", repo.root().join("target"));
-    }
-    run::run(&mut cargo)
+    run::run(cargo.env("CARGO_TARGET_DIR", repo.target()))
 }
 
 /// Builds the benchmarks with optimisation and runs them with `args`.

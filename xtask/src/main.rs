@@ -4,8 +4,11 @@
 //! the table, runs it, and turns its outcome into an exit code. 0 means done,
 //! 1 means the chore failed, 2 means the command line made no sense.
 
+mod api;
 mod bench;
 mod ci;
+mod cluster;
+mod crash;
 mod files;
 mod metadata;
 mod mutants;
@@ -66,6 +69,21 @@ const CHORES: &[Chore] = &[
         usage: "mutants [NAME…] [--json]",
         line: "the deliberate breakages of tests/mutants, each of which must turn a test red",
         run: mutants::mutants,
+    },
+    Chore {
+        usage: "api [--examples N]",
+        line: "a node is asked all that the description of its API allows, and much that it does not",
+        run: api::api,
+    },
+    Chore {
+        usage: "crash [--kills N] […]",
+        line: "workflow nodes are killed, 200 times on each store; also --seed S, --store sqlite|postgres",
+        run: crash::crash,
+    },
+    Chore {
+        usage: "cluster [--minutes N] […]",
+        line: "three workflow nodes by each kind of locks, with faults; also --seed S, --locks redis|postgres|…",
+        run: cluster::cluster,
     },
     Chore {
         usage: "names [COUNT]",
@@ -141,7 +159,8 @@ mod tests {
     fn a_chore_is_named_by_the_first_word_of_its_usage() {
         let names: Vec<&str> = CHORES.iter().map(Chore::name).collect();
         let order = [
-            "ci", "test", "up", "down", "status", "mutants", "names", "bench", "tree", "help",
+            "ci", "test", "up", "down", "status", "mutants", "api", "crash", "cluster", "names",
+            "bench", "tree", "help",
         ];
         assert_eq!(names, order);
     }

@@ -18,7 +18,8 @@ pub(crate) struct Package {
     /// Feature names, `default` left out.
     pub(crate) features: Vec<String>,
     pub(crate) dependencies: Vec<Dependency>,
-    pub(crate) examples: Vec<Example>,
+    /// The names of its examples.
+    pub(crate) examples: Vec<String>,
 }
 
 /// One entry of a package's dependency tables.
@@ -27,13 +28,6 @@ pub(crate) struct Dependency {
     pub(crate) name: String,
     /// Whether only tests and examples see it.
     pub(crate) dev: bool,
-}
-
-/// An example, with the features it cannot be built without.
-#[derive(Debug)]
-pub(crate) struct Example {
-    pub(crate) name: String,
-    pub(crate) features: Vec<String>,
 }
 
 /// All packages of the workspace, in cargo's order.
@@ -70,7 +64,7 @@ fn package(value: &Value) -> Package {
         dependencies: list(&value["dependencies"]).map(dependency).collect(),
         examples: list(&value["targets"])
             .filter(|target| list(&target["kind"]).any(|kind| kind == "example"))
-            .map(example)
+            .map(|target| text(&target["name"]))
             .collect(),
     }
 }
@@ -84,13 +78,6 @@ fn dependency(value: &Value) -> Dependency {
     Dependency {
         name: text(&value["name"]),
         dev: value["kind"] == "dev",
-    }
-}
-
-fn example(target: &Value) -> Example {
-    Example {
-        name: text(&target["name"]),
-        features: list(&target["required-features"]).map(text).collect(),
     }
 }
 
@@ -112,7 +99,7 @@ mod tests {
         "dependencies": [{"name": "core", "kind": null}, {"name": "tests", "kind": "dev"}],
         "targets": [
             {"name": "lock", "kind": ["lib"]},
-            {"name": "first", "kind": ["example"], "required-features": ["memory"]}
+            {"name": "first", "kind": ["example"]}
         ]
     }, {"name": "chores", "manifest_path": "/r/chores/Cargo.toml", "publish": []}]}"#;
 
@@ -120,9 +107,7 @@ mod tests {
     fn features_and_examples_are_found() {
         let packages = parse(SAMPLE.as_bytes()).unwrap();
         assert_eq!(packages[0].features, ["memory"]);
-        assert_eq!(packages[0].examples.len(), 1);
-        assert_eq!(packages[0].examples[0].name, "first");
-        assert_eq!(packages[0].examples[0].features, ["memory"]);
+        assert_eq!(packages[0].examples, ["first"]);
     }
 
     #[test]

@@ -29,6 +29,12 @@ impl Repo {
         &self.root
     }
 
+    /// Where cargo builds.
+    pub(crate) fn target(&self) -> PathBuf {
+        let named = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+        named.unwrap_or_else(|| self.root.join("target"))
+    }
+
     /// A `cargo` command at the root, by the same cargo that runs this xtask.
     ///
     /// It does not hear of which package runs it: `ring` is built anew whenever

@@ -11,6 +11,7 @@ mod pair;
 mod postgres;
 mod redis;
 mod served;
+mod store;
 mod workflow;
 
 use crate::{
@@ -29,15 +30,20 @@ use tokio::runtime::{Builder, Runtime};
 pub(crate) fn all() -> impl Iterator<Item = &'static Cell> {
     let all = memory::CELLS.iter().chain(engine::CELLS);
     let all = all.chain(file::CELLS).chain(postgres::CELLS);
-    all.chain(redis::CELLS).chain(workflow::CELLS)
+    all.chain(redis::CELLS)
+        .chain(workflow::CELLS)
+        .chain(store::CELLS)
 }
 
 /// What there is to know of the servers that `cells` need, which it starts: a line for each.
 pub(crate) fn servers(cells: &[&Cell]) -> Outcome<Vec<String>> {
     type About = fn() -> Outcome<String>;
-    let all: [(&str, About); 2] = [
+    let all: [(&str, About); 5] = [
         (postgres::GROUP, postgres::about_server),
+        (store::GROUP, postgres::about_server),
+        (store::CLUSTER, postgres::about_server),
         (redis::GROUP, redis::about_server),
+        (store::CLUSTER, redis::about_server),
     ];
     let needed = |group: &str| cells.iter().any(|cell| cell.group() == group);
     let needed = all.iter().filter(|(group, _)| needed(group));

@@ -3,38 +3,58 @@
 
 use std::time::Duration;
 
-use crate::metadata::{self, Example};
+use crate::metadata;
 use crate::mutants;
 use crate::outcome::Outcome;
 use crate::repo::Repo;
 use crate::run::{run, run_within};
 use crate::{bench, test, tree};
 
-/// One stage: its name in the log and what it does.
+/// One stage: its name in the log, when it runs in a whole run, and what it does.
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
+    pub(crate) lane: Lane,
     pub(crate) run: fn(&Repo) -> Outcome,
+}
+
+/// When a stage of a whole run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// Before all others: it is quick.
+    First,
+    /// With the main ones, in a process of its own: what only checks. What one of these has checked of what we depend
+    /// on, the others need not check again.
+    Beside,
+    /// After the first ones: what makes programs.
+    Main,
+    /// When all others are over.
+    Last,
 }
 
 /// All stages, in order.
 pub(crate) const STAGES: &[Stage] = &[
-    stage("fmt", fmt),
-    stage("clippy", clippy),
-    stage("rustdoc", rustdoc),
-    stage("features", features),
-    stage("package", package),
-    stage("patches", mutants::still_apply),
-    stage("tree", |repo| tree::tree(repo, &[])),
-    stage("benches", bench::still_compile),
-    stage("test", |repo| test::test(repo, &[])),
-    stage("examples", examples),
+    stage("fmt", Lane::First, fmt),
+    stage("package", Lane::First, package),
+    stage("patches", Lane::First, mutants::still_apply),
+    stage("tree", Lane::First, |repo| tree::tree(repo, &[])),
+    stage("services", Lane::Beside, |repo| {
+        test::servers(repo).map(drop)
+    }),
+    stage("clippy", Lane::Beside, clippy),
+    stage("rustdoc", Lane::Beside, rustdoc),
+    stage("features", Lane::Beside, features),
+    stage("benches", Lane::Beside, bench::still_compile),
+    stage("build", Lane::Main, |repo| test::build(repo).map(drop)),
+    stage("doctests", Lane::Main, test::doctests),
+    stage("test", Lane::Last, test::programs),
+    stage("examples", Lane::Last, examples),
 ];
 
 /// How long one example may run; each is meant to end within seconds.
 const EXAMPLE_LIMIT: Duration = Duration::from_secs(60);
 
-const fn stage(name: &'static str, run: fn(&Repo) -> Outcome) -> Stage {
-    Stage { name, run }
+const fn stage(name: &'static str, lane: Lane, run: fn(&Repo) -> Outcome) -> Stage {
+    Stage { name, lane, run }
 }
 
 fn fmt(repo: &Repo) -> Outcome {
@@ -92,27 +112,13 @@ fn package(repo: &Repo) -> Outcome {
     run(&mut cargo)
 }
 
+/// Those that `build` has made.
 fn examples(repo: &Repo) -> Outcome {
     let packages = metadata::crates(repo)?;
     let lockwork = packages.iter().filter(|package| package.name == "lockwork");
     for example in lockwork.flat_map(|package| &package.examples) {
-        // Built first, so that the limit is for the example and not for rustc.
-        run(&mut on_example(repo, "build", example))?;
-        run_within(&mut on_example(repo, "run", example), EXAMPLE_LIMIT)?;
+        let place = repo.target().join("ci/examples").join(example);
+        run_within(&mut repo.program(&place), EXAMPLE_LIMIT)?;
     }
     Ok(())
-}
-
-fn on_example(repo: &Repo, verb: &str, example: &Example) -> std::process::Command {
-    let mut cargo = repo.cargo();
-    cargo.args([verb, "--profile", "ci", "--locked"]).args([
-        "-p",
-        "lockwork",
-        "--example",
-        &example.name,
-    ]);
-    if !example.features.is_empty() {
-        cargo.args(["--features", &example.features.join(",")]);
-    }
-    cargo
 }

@@ -16,6 +16,10 @@ enum Allowed {
 const TABLE: &[(&str, Allowed)] = &[
     ("lockwork-core", Allowed::Only(&[])),
     ("lockwork-azure", Allowed::Only(&["lockwork-core"])),
+    (
+        "lockwork-distributed",
+        Allowed::Only(&["lockwork-core", "lockwork-runtime"]),
+    ),
     ("lockwork-file", Allowed::Only(&["lockwork-core"])),
     ("lockwork-flow", Allowed::Only(&["lockwork-core"])),
     ("lockwork-postgres", Allowed::Only(&["lockwork-core"])),
@@ -24,18 +28,29 @@ const TABLE: &[(&str, Allowed)] = &[
         "lockwork-runtime",
         Allowed::Only(&["lockwork-core", "lockwork-flow"]),
     ),
+    (
+        "lockwork-server",
+        Allowed::Only(&["lockwork-core", "lockwork-flow", "lockwork-runtime"]),
+    ),
     ("lockwork-sqlserver", Allowed::Only(&["lockwork-core"])),
+    (
+        "lockwork-store",
+        Allowed::Only(&["lockwork-core", "lockwork-flow", "lockwork-runtime"]),
+    ),
     (
         "lockwork",
         Allowed::Only(&[
             "lockwork-azure",
             "lockwork-core",
+            "lockwork-distributed",
             "lockwork-file",
             "lockwork-flow",
             "lockwork-postgres",
             "lockwork-redis",
             "lockwork-runtime",
+            "lockwork-server",
             "lockwork-sqlserver",
+            "lockwork-store",
         ]),
     ),
     ("lockwork-cli", Allowed::Only(&["lockwork"])),

@@ -6,25 +6,46 @@ use crate::outcome::Outcome;
 use crate::repo::Repo;
 use crate::run;
 
-/// A crate of ours, and whom it must not meet.
-const TABLE: &[(&str, &[&str])] = &[
+/// A crate of ours, with these features alone, and whom it must not meet.
+const TABLE: &[(&str, &str, &[&str])] = &[
     // Whoever drives it brings the executor, the clock and the chance.
-    ("lockwork-flow", &["tokio", "rand", "tracing"]),
+    ("lockwork-flow", "", &["tokio", "rand", "tracing"]),
+    // Whoever keeps workflows in one kind of database does not compile the driver of another.
+    (
+        "lockwork",
+        "store-sqlite",
+        &[
+            "sqlx-postgres",
+            "rustls",
+            "tokio-rustls",
+            "redis",
+            "tiberius",
+        ],
+    ),
+    (
+        "lockwork",
+        "store-postgres",
+        &["sqlx-sqlite", "libsqlite3-sys", "redis", "tiberius"],
+    ),
+    // Only some have a collector.
+    ("lockwork", "full", &["opentelemetry", "prost"]),
 ];
 
 /// One sentence for each crate that is reached and must not be.
 pub(crate) fn faults(repo: &Repo) -> Outcome<Vec<String>> {
     let mut faults = Vec::new();
-    for (package, strangers) in TABLE {
+    for (package, features, strangers) in TABLE {
         let mut cargo = repo.cargo();
         cargo
             .args(["tree", "--locked", "-p", package])
+            .args(["--no-default-features", "--features", features])
             .args(["--edges", "normal", "--prefix", "none"])
             .args(["--format", "{p}"]);
         let reached = String::from_utf8_lossy(&run::output(&mut cargo)?).into_owned();
         faults.extend(met(&reached, strangers).map(|stranger| {
             format!(
-                "{package} must not reach {stranger}; `cargo tree -p {package} -i {stranger}` says by whom it does."
+                "{package} must not reach {stranger} with the features `{features}`; `cargo tree -p {package} \
+                 --no-default-features --features '{features}' -i {stranger}` says by whom it does."
             )
         }));
     }

@@ -14,7 +14,7 @@ use super::{
 use crate::cell::{Bar, Cell, Figure, Outcome, Side, Turns};
 use kinds::{DistributedLockPostgres, Plain, Sqlx};
 
-pub(super) use server::about_server;
+pub(super) use server::{about_server, client, url};
 
 /// The group of these cells.
 pub(super) const GROUP: &str = "postgres";

@@ -78,7 +78,7 @@ async fn about(url: &str) -> Outcome<String> {
 }
 
 /// How everybody connects: without TLS.
-pub(super) fn url() -> Outcome<&'static str> {
+pub(in crate::cells) fn url() -> Outcome<&'static str> {
     Ok(&server()?.url)
 }
 
@@ -93,7 +93,7 @@ pub(in crate::cells) fn about_server() -> Outcome<String> {
 }
 
 /// A connection by the plain driver, for as long as the runtime runs.
-pub(super) async fn client(url: &str) -> Outcome<Client> {
+pub(in crate::cells) async fn client(url: &str) -> Outcome<Client> {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
     tokio::spawn(connection);
     Ok(client)

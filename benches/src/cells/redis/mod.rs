@@ -18,7 +18,7 @@ use super::{
 use crate::cell::{Bar, Cell, Figure, Outcome, Side, Turns};
 use kinds::Plain;
 
-pub(super) use server::about_server;
+pub(super) use server::{about_server, url};
 
 /// The group of these cells.
 pub(super) const GROUP: &str = "redis";

@@ -70,7 +70,7 @@ pub(in crate::cells) fn about_server() -> Outcome<String> {
 }
 
 /// How everybody connects.
-pub(super) fn url() -> Outcome<String> {
+pub(in crate::cells) fn url() -> Outcome<String> {
     Ok(format!("redis://{}", server()?.process.address))
 }
 

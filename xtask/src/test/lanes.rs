@@ -1,0 +1,242 @@
+//! Running the programs of all tests, a few at once: most of what tests do is wait. Those that do not come last, one by
+//! one. What a program prints is kept in a file, and shown when it failed. Tests that were only late are run again then,
+//! alone.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Variable;
+use super::late;
+use super::programs::Program;
+use crate::outcome::{Failure, Outcome};
+use crate::paint;
+use crate::run::{self, Ended};
+
+/// How many programs run at once. Each has threads of its own.
+const LANES: usize = 2;
+
+/// The longest of them takes a fraction of this on a slow machine.
+const LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// It takes as long as all the others, so it begins first.
+const LONGEST: &str = "tests/conformance";
+
+/// They take all the machine has: beside them leases of others end, and beside others they take longer than they may.
+const ALONE: [&str; 2] = ["tests/cluster", "tests/store_crash"];
+
+/// Runs them all, with these variables besides; what they print goes to `logs`.
+pub(crate) fn run(
+    mut programs: Vec<Program>,
+    logs: &Path,
+    prepare: impl Fn(&mut Command) + Sync,
+    variables: &[Variable],
+) -> Outcome {
+    fs::create_dir_all(logs).map_err(|error| {
+        Failure::failed(format!("{} cannot be made ({error}).", logs.display()))
+    })?;
+    // Taken from the end.
+    programs.sort_by_key(|program| program.name == LONGEST);
+    let is_alone = |program: &Program| ALONE.contains(&program.name.as_str());
+    let (alone, beside): (Vec<_>, Vec<_>) = programs.into_iter().partition(is_alone);
+    let prepared = |program: &Program| {
+        let mut command = Command::new(&program.path);
+        command.current_dir(&program.home).envs(variables.to_vec());
+        prepare(&mut command);
+        command
+    };
+    let failed = Mutex::new(Vec::new());
+    for (lanes, programs) in [(LANES, beside), (1, alone)] {
+        in_lanes(lanes, programs, logs, &prepared, &failed);
+    }
+    let mut failed = failed.into_inner().unwrap_or_default();
+    failed.retain(|program| !is_in_time_alone(program, logs, &prepared));
+    verdict(&failed, logs)
+}
+
+/// Runs them, so many at once.
+fn in_lanes(
+    lanes: usize,
+    programs: Vec<Program>,
+    logs: &Path,
+    prepared: &(impl Fn(&Program) -> Command + Sync),
+    failed: &Mutex<Vec<Program>>,
+) {
+    let left = Mutex::new(programs);
+    let lane = || {
+        while let Some(program) = take(&left) {
+            if !one(
+                &program.name,
+                &mut prepared(&program),
+                &log_of(&program, logs),
+            ) {
+                add(failed, program);
+            }
+        }
+    };
+    thread::scope(|scope| (0..lanes).for_each(|_| drop(scope.spawn(lane))));
+}
+
+fn log_of(program: &Program, logs: &Path) -> PathBuf {
+    logs.join(program.name.replace('/', "-") + ".log")
+}
+
+/// How often a test that was late has to be in time when it has the machine for itself.
+const AGAIN: usize = 5;
+
+/// Whether all that failed in it was a limit of time, and none of it does so alone.
+fn is_in_time_alone(
+    program: &Program,
+    logs: &Path,
+    prepared: &impl Fn(&Program) -> Command,
+) -> bool {
+    let log = log_of(program, logs);
+    let printed = fs::read_to_string(&log).unwrap_or_default();
+    let Some(late) = late::only(&printed) else {
+        return false;
+    };
+    late.iter().enumerate().all(|(number, test)| {
+        println!("   late, and now alone: {test}");
+        let log = log.with_extension(format!("late-{number}"));
+        (0..AGAIN).all(|_| one(test, prepared(program).args(["--exact", test]), &log))
+    })
+}
+
+fn take(left: &Mutex<Vec<Program>>) -> Option<Program> {
+    left.lock().ok()?.pop()
+}
+
+fn add(failed: &Mutex<Vec<Program>>, program: Program) {
+    if let Ok(mut failed) = failed.lock() {
+        failed.push(program);
+    }
+}
+
+fn verdict(failed: &[Program], logs: &Path) -> Outcome {
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = failed.iter().map(|program| &*program.name).collect();
+    Err(Failure::failed(format!(
+        "Tests failed in {}; what each printed stands above and in {}.",
+        names.join(", "),
+        logs.display()
+    )))
+}
+
+/// Runs one to its end, tells what became of it, and whether it succeeded.
+fn one(name: &str, command: &mut Command, log: &Path) -> bool {
+    let begun = Instant::now();
+    let ended = kept(command, log);
+    let time = begun.elapsed().as_secs_f64();
+    let printed = fs::read_to_string(log).unwrap_or_default();
+    let passed = matches!(&ended, Ok(Ended::Exited(status)) if status.success());
+    let paint = paint::stdout();
+    let mark = match passed {
+        true => paint.green("ok"),
+        false => paint.red("failed"),
+    };
+    let summary = printed.lines().rev().find(|line| is_summary(line));
+    let shown = match (&ended, passed) {
+        (_, true) => summary.unwrap_or_default().to_owned(),
+        (Ok(Ended::Exited(status)), _) => format!("{printed}\nended with {status}"),
+        (Ok(Ended::TimedOut), _) => format!("{printed}\nit was still running and was killed"),
+        (Err(failure), _) => failure.to_string(),
+    };
+    println!("{name:<34}{time:>7.1} s  {mark}  {shown}");
+    passed
+}
+
+fn is_summary(line: &str) -> bool {
+    line.starts_with("test result:")
+}
+
+/// Runs one; what it prints goes into a file.
+fn kept(command: &mut Command, log: &Path) -> Outcome<Ended> {
+    let (file, second) = opened(log).map_err(|error| {
+        Failure::failed(format!("{} cannot be written ({error}).", log.display()))
+    })?;
+    command.stdin(Stdio::null()).stdout(file).stderr(second);
+    run::within(command, LIMIT)
+}
+
+fn opened(log: &Path) -> io::Result<(File, File)> {
+    let file = File::create(log)?;
+    let second = file.try_clone()?;
+    Ok((file, second))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(name: &str, text: &str) -> Program {
+        let home = std::env::temp_dir();
+        let path = home.join(format!("lanes-{}-{name}", std::process::id()));
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        fs::set_permissions(&path, mode).unwrap();
+        Program {
+            name: name.to_owned(),
+            path,
+            home,
+        }
+    }
+
+    fn ran(programs: Vec<Program>) -> Outcome {
+        let logs = std::env::temp_dir().join(format!("lanes-{}", std::process::id()));
+        let paths: Vec<_> = programs.iter().map(|one| one.path.clone()).collect();
+        let outcome = run(programs, &logs, |_| (), &[("LANE", "yes".to_owned())]);
+        paths.iter().for_each(|path| fs::remove_file(path).unwrap());
+        outcome
+    }
+
+    #[test]
+    fn one_that_fails_is_named_and_the_others_run_all_the_same() {
+        let touched = std::env::temp_dir().join(format!("lanes-{}-touched", std::process::id()));
+        let programs = vec![
+            script(
+                "after",
+                &format!("test \"$LANE\" = yes && touch {}", touched.display()),
+            ),
+            script("bad", "echo no; exit 3"),
+        ];
+        let failure = ran(programs).unwrap_err().to_string();
+        assert!(failure.contains("failed in bad;"), "{failure}");
+        fs::remove_file(touched).unwrap();
+    }
+
+    /// Fails as `first` says the first time, and succeeds when it is asked for one test alone.
+    fn first(name: &str, first: &str) -> Program {
+        let text = format!(
+            "test \"$1\" = --exact && exit 0\n\
+             printf 'failures:\\n\\n---- a ----\\n{first}\\n\\nfailures:\\n    a\\n'; exit 101"
+        );
+        script(name, &text)
+    }
+
+    #[test]
+    fn what_was_only_late_is_judged_again_alone() {
+        ran(vec![first("late", "they meet: not within 5s")]).unwrap();
+    }
+
+    #[test]
+    fn what_was_wrong_is_wrong() {
+        let failure = ran(vec![first("wrong", "assertion failed: left == right")]);
+        assert!(
+            failure
+                .unwrap_err()
+                .to_string()
+                .contains("failed in wrong;")
+        );
+    }
+
+    #[test]
+    fn all_that_succeed_are_a_success() {
+        ran(vec![script("good", "exit 0"), script("better", "exit 0")]).unwrap();
+    }
+}
