@@ -2,7 +2,7 @@
 
 use super::{JobCall, Jobs};
 use crate::{clock::lock, runner::Runner, store::TakenJob};
-use lockwork_core::workflow::{Failure, Result, Value, Values};
+use lockwork_core::workflow::{Failure, Result, Time, Value, Values};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
@@ -55,27 +55,33 @@ impl JobWorker {
 
     /// Until `stop`; what is under way then is left to others.
     pub(crate) async fn work(self, stop: CancellationToken) {
+        let mut told = true;
         loop {
             let rung = self.runner.store.rung();
-            if let Err(error) = self.look().await {
+            if let Err(error) = self.look(told).await {
                 tracing::warn!(%error, "the store cannot be asked for long work: trying again");
             }
-            tokio::select! {
+            told = tokio::select! {
                 () = stop.cancelled() => break,
-                () = self.runner.signal.jobs() => {}
-                () = rung => {}
-                () = tokio::time::sleep(LOOK) => {}
-            }
+                () = self.runner.signal.jobs() => true,
+                () = rung => true,
+                () = tokio::time::sleep(LOOK) => false,
+            };
         }
         self.leave().await;
     }
 
-    async fn look(&self) -> Result<()> {
+    /// Whoever was not `told` that there is something asks first: that keeps nobody who writes waiting.
+    async fn look(&self, told: bool) -> Result<()> {
         let free = self.room.available_permits();
         if free == 0 || self.runner.bursts.is_closed() {
             return Ok(());
         }
         let now = self.runner.clock.now();
+        let is_due = |due: Option<Time>| due.is_some_and(|due| due <= now);
+        if !told && !is_due(self.runner.store.next_due().await?) {
+            return Ok(());
+        }
         for job in self
             .runner
             .store

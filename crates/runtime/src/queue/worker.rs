@@ -37,22 +37,32 @@ impl Worker {
 
     /// Until `stop`.
     pub(crate) async fn work(self, stop: CancellationToken) {
+        let mut quiet = false;
         while !stop.is_cancelled() {
             let now = self.processor.runner.clock.now();
             let rung = self.processor.runner.store.rung();
-            let (found, skipped) = match self.look(now).await {
-                Ok(found) => found,
-                Err(error) => {
-                    tracing::warn!(%error, "nobody can be asked for work: trying again");
-                    (0, false)
-                }
+            // Whoever has nothing to do only asks when there will be something: that keeps nobody who writes waiting.
+            let mut next = match quiet {
+                true => self.next(now).await,
+                false => None,
             };
-            if found == 0 {
-                let longest = if skipped { AGAIN } else { LOOK };
-                tokio::select! {
-                    () = stop.cancelled() => return,
-                    () = self.wait(now, rung, longest) => {}
+            let mut longest = LOOK;
+            if next.is_none() {
+                match self.look(now).await {
+                    Ok((0, skipped)) => longest = if skipped { AGAIN } else { LOOK },
+                    Ok(_) => {
+                        quiet = false;
+                        continue;
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "nobody can be asked for work: trying again");
+                    }
                 }
+                next = self.next(now).await;
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                told = self.wait(next, rung, longest) => quiet = !told && longest == LOOK,
             }
         }
     }
@@ -81,19 +91,34 @@ impl Worker {
         Ok((found, skipped))
     }
 
-    /// Until there may be something, and no longer than `longest`. What was due when this node `looked` and was not taken is not for it: a job, or
-    /// work while it is paused or busy.
-    async fn wait(&self, looked: Time, rung: Rung<'_>, longest: Duration) {
-        let runner = &self.processor.runner;
-        let due = match runner.store.next_due().await {
-            Ok(Some(due)) if due > looked => due,
-            _ => runner.clock.now().after(LOOK),
-        };
-        tokio::select! {
-            () = runner.signal.errands() => {}
-            () = rung => {}
-            () = runner.clock.until(due) => {}
-            () = tokio::time::sleep(longest) => {}
+    /// When something is due next, if nothing is `now`. What was due when this node looked and was not taken is not for
+    /// it: a job, or work while it is paused or busy.
+    async fn next(&self, now: Time) -> Option<Next> {
+        match self.processor.runner.store.next_due().await {
+            Ok(Some(due)) if due > now => Some(Next::Due(due)),
+            Ok(None) => Some(Next::Nothing),
+            Ok(Some(_)) | Err(_) => None,
         }
     }
+
+    /// Until there may be something, and no longer than `longest`. Says whether there is a reason to believe so.
+    async fn wait(&self, next: Option<Next>, rung: Rung<'_>, longest: Duration) -> bool {
+        let runner = &self.processor.runner;
+        let (due, is_known) = match next {
+            Some(Next::Due(due)) => (due, true),
+            Some(Next::Nothing) | None => (runner.clock.now().after(LOOK), false),
+        };
+        tokio::select! {
+            () = runner.signal.errands() => true,
+            () = rung => true,
+            () = runner.clock.until(due) => is_known,
+            () = tokio::time::sleep(longest) => false,
+        }
+    }
+}
+
+/// What the store has for later.
+enum Next {
+    Due(Time),
+    Nothing,
 }

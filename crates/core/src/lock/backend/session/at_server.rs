@@ -3,6 +3,7 @@
 use super::{
     Session, Taken,
     actor::{Actor, Ask},
+    looks::Looks,
     riders::Taking,
 };
 use crate::lock::{Deadline, Error, ErrorKind, Instant, Loss, Result};
@@ -61,7 +62,7 @@ impl<S: Session> Actor<S> {
         taking: &mut Taking<S::Key>,
         at_most: Duration,
     ) -> Waited<S::Key> {
-        let look = LOOK.min(self.options.ping_every / 2);
+        let look = LOOK.min(self.options.ping_every / 2).max(SHORTEST);
         let Self { session, asks, .. } = self;
         let Taking {
             take,
@@ -71,16 +72,15 @@ impl<S: Session> Actor<S> {
         } = taking;
         let began_at = Instant::now();
         let give_up_at = began_at + at_most + self.options.patience;
-        // What was there at one look is heard before the next.
-        let (mut heard_since, mut looked_at) = (began_at, began_at);
-        let mut looks = tokio::time::interval(look.max(SHORTEST));
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        looks.reset();
+        let mut looks = Looks::new(began_at, look);
+        let mut next_look = tokio::time::interval(look);
+        next_look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        next_look.reset();
         let mut waiting = pin!(session.wait(take, at_most));
         loop {
             tokio::select! {
                 biased;
-                ended = &mut waiting => return Waited::Ended(heard_since, ended),
+                ended = &mut waiting => return Waited::Ended(looks.heard_since(), ended),
                 ask = asks.recv() => match ask {
                     None => return Waited::Left,
                     Some(Ask::Leave(_, left)) if left.is(ticket) => return Waited::Left,
@@ -88,12 +88,12 @@ impl<S: Session> Actor<S> {
                     Some(_) => {}
                 },
                 () = reply.closed() => return Waited::Left,
-                _ = looks.tick() => {
-                    (heard_since, looked_at) = (looked_at, Instant::now());
+                _ = next_look.tick() => {
+                    looks.look(Instant::now());
                     if give_up_at.has_passed() {
                         let message = "the server did not answer in time";
                         let error = Error::new(ErrorKind::Unavailable, message);
-                        return Waited::Ended(looked_at, Err(error));
+                        return Waited::Ended(looks.heard_since(), Err(error));
                     }
                 }
             }

@@ -27,6 +27,7 @@ mod claims;
 mod early;
 mod hold;
 mod link;
+mod looks;
 mod pool;
 mod rests;
 mod riders;
