@@ -15,11 +15,19 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) manifest: PathBuf,
     pub(crate) publishable: bool,
-    /// Feature names, `default` left out.
-    pub(crate) features: Vec<String>,
+    /// Its features, `default` left out.
+    pub(crate) features: Vec<Feature>,
     pub(crate) dependencies: Vec<Dependency>,
     /// The names of its examples.
     pub(crate) examples: Vec<String>,
+}
+
+/// One feature of a package.
+#[derive(Debug)]
+pub(crate) struct Feature {
+    pub(crate) name: String,
+    /// What it enables, as in the manifest: `other`, `dep:package`, `package/feature`.
+    pub(crate) enables: Vec<String>,
 }
 
 /// One entry of a package's dependency tables.
@@ -43,6 +51,31 @@ pub(crate) fn crates(repo: &Repo) -> Outcome<Vec<Package>> {
     let mut packages = packages(repo)?;
     packages.retain(|package| package.manifest.starts_with(&home));
     Ok(packages)
+}
+
+/// The packages without features and with each of them alone, but for what is the same as another of these: a package
+/// without features that another one has a feature for, a feature that another one hands on, and one that is only the
+/// sum of others, which every build of everything has.
+pub(crate) fn alone(packages: &[Package]) -> Vec<(&str, Option<&str>)> {
+    let all = packages.iter().flat_map(|package| &package.features);
+    let handed_on: Vec<_> = all.flat_map(|feature| &feature.enables).collect();
+    let is_handed_on = |what: String| handed_on.contains(&&what);
+    let is_sum = |feature: &Feature| {
+        let mut enables = feature.enables.iter();
+        feature.enables.len() > 1 && !enables.any(|one| one.contains([':', '/']))
+    };
+    let mut alone = Vec::new();
+    for package in packages {
+        let name = &*package.name;
+        if !(package.features.is_empty() && is_handed_on(format!("dep:{name}"))) {
+            alone.push((name, None));
+        }
+        let features = package.features.iter();
+        let features =
+            features.filter(|one| !is_sum(one) && !is_handed_on(format!("{name}/{}", one.name)));
+        alone.extend(features.map(|one| (name, Some(&*one.name))));
+    }
+    alone
 }
 
 fn parse(json: &[u8]) -> Outcome<Vec<Package>> {
@@ -69,9 +102,14 @@ fn package(value: &Value) -> Package {
     }
 }
 
-fn features(value: &Value) -> Vec<String> {
-    let names = value.as_object().into_iter().flat_map(|map| map.keys());
-    names.filter(|name| *name != "default").cloned().collect()
+fn features(value: &Value) -> Vec<Feature> {
+    let all = value.as_object().into_iter().flatten();
+    all.filter(|(name, _)| *name != "default")
+        .map(|(name, enables)| Feature {
+            name: name.clone(),
+            enables: list(enables).map(text).collect(),
+        })
+        .collect()
 }
 
 fn dependency(value: &Value) -> Dependency {
@@ -95,7 +133,7 @@ mod tests {
 
     const SAMPLE: &str = r#"{"packages": [{
         "name": "lock", "manifest_path": "/r/crates/lock/Cargo.toml", "publish": null,
-        "features": {"default": ["memory"], "memory": []},
+        "features": {"default": ["memory"], "memory": ["dep:cells"]},
         "dependencies": [{"name": "core", "kind": null}, {"name": "tests", "kind": "dev"}],
         "targets": [
             {"name": "lock", "kind": ["lib"]},
@@ -106,8 +144,28 @@ mod tests {
     #[test]
     fn features_and_examples_are_found() {
         let packages = parse(SAMPLE.as_bytes()).unwrap();
-        assert_eq!(packages[0].features, ["memory"]);
+        let features = packages[0].features.iter();
+        let features: Vec<_> = features.map(|one| (&*one.name, &one.enables)).collect();
+        assert_eq!(features, [("memory", &vec!["dep:cells".to_owned()])]);
         assert_eq!(packages[0].examples, ["first"]);
+    }
+
+    #[test]
+    fn what_is_the_same_is_checked_once() {
+        let packages = r#"{"packages": [
+            {"name": "all", "features": {"a": ["dep:a"], "b": ["dep:b", "b/fast"], "full": ["a", "b"]}},
+            {"name": "a"},
+            {"name": "b", "features": {"fast": [], "small": []}}
+        ]}"#;
+        let packages = parse(packages.as_bytes()).unwrap();
+        let wanted = [
+            ("all", None),
+            ("all", Some("a")),
+            ("all", Some("b")),
+            ("b", None),
+            ("b", Some("small")),
+        ];
+        assert_eq!(alone(&packages), wanted);
     }
 
     #[test]

@@ -69,8 +69,14 @@ impl LockCluster {
     }
 
     async fn begin(&self, store: &dyn Store) -> Result<()> {
-        if let Some(witness) = &self.options.witness {
-            self_test::run(&self.locks, witness, &self.options, &self.releases).await?;
+        match &self.options.witness {
+            Some(witness) => {
+                self_test::run(&self.locks, witness, &self.options, &self.releases).await?;
+            }
+            None => tracing::warn!(
+                "nobody has tried whether these locks keep nodes apart: give `DistributedOptions::witness` a second \
+                 connection to the same locks"
+            ),
         }
         self.worker.divide(store.parts(self.options.parts).await?);
         Ok(())

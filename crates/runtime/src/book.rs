@@ -261,7 +261,7 @@ fn difference(before: &[Bookmark], after: &[Bookmark]) -> (Vec<Bookmark>, Vec<Bo
 }
 
 /// Transient, if nobody else has claimed the instance since.
-fn lost_turn(instance: &InstanceId) -> Error {
+pub(crate) fn lost_turn(instance: &InstanceId) -> Error {
     let message =
         "the lock of this instance was lost while it ran: nothing more of this burst counts";
     Error::new(ErrorKind::Fenced, message).with("instance", instance)

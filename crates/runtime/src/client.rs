@@ -2,6 +2,7 @@
 
 use crate::{
     activation,
+    bursts::Asked,
     events::Event,
     ids,
     runner::{Begun, Runner, missing},
@@ -9,11 +10,12 @@ use crate::{
 };
 use lockwork_core::workflow::{
     Answer, Cancelled, Client, Create, CreateAndRun, Created, DefinitionHandle, Error, ErrorKind,
-    InstanceId, Ran, Result, Run, SubStatus, Value, VersionId,
+    InstanceId, Ran, Result, Run, SubStatus, Time, Value, VersionId,
 };
 use lockwork_flow::{Definition, State, check_input, shown};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use tracing::Instrument;
 
 /// What can be done with one instance, on this node.
 #[derive(Clone, Debug)]
@@ -61,21 +63,21 @@ impl LocalClient {
         self.runner.bursts.check_open()?;
         let CreateAndRun { create, run, .. } = request;
         let client = self.clone();
-        // A task of its own: whoever goes away while the store answers would leave the instance in nobody's hands until
-        // the hold is over.
-        let created = tokio::spawn(async move {
+        let under_way = self.runner.bursts.ask();
+        shielded(async move {
             let made = client.create_with(create, Some(run.clone()), None).await;
             made.map(|(created, begun)| {
                 if created.is_new {
-                    tokio::spawn(client.run_behind(run, begun));
+                    tokio::spawn(client.run_behind(run, begun, under_way));
                 }
                 created
             })
-        });
-        created.await.unwrap_or_else(|panic| Err(panicked(panic)))
+        })
+        .await
     }
 
-    async fn run_behind(self, run: Run, begun: Begun) {
+    /// A node that ends waits for it.
+    async fn run_behind(self, run: Run, begun: Begun, _under_way: Asked) {
         if let Err(error) = self.runner.run_new(&self.instance, run, begun).await {
             tracing::warn!(instance = %self.instance, %error, "an instance did not get on: it is tried again");
         }
@@ -160,29 +162,35 @@ impl LocalClient {
         other.run(Run::default()).await
     }
 
-    async fn end(&self) -> Result<Cancelled> {
+    async fn end(self) -> Result<Cancelled> {
         match self.runner.store.request_cancel(&self.instance).await? {
             None => Err(missing(&self.instance)),
             Some(true) => Ok(Cancelled::Over),
-            Some(false) if self.runner.bursts.cancel(&self.instance) => Ok(Cancelled::Requested),
+            Some(false) if self.runner.bursts.cancel(&self.instance) => self.insist().await,
             Some(false) => {
                 let end = self.runner.cancel(&self.instance, None);
                 match tokio::time::timeout(SOON, end).await {
                     Ok(Ok(_)) => Ok(Cancelled::Done),
                     // Whoever has it sees what was asked for.
-                    Err(_) => Ok(Cancelled::Requested),
-                    Ok(Err(error))
-                        if matches!(
-                            error.kind(),
-                            ErrorKind::Busy | ErrorKind::Fenced | ErrorKind::Stopping
-                        ) =>
-                    {
-                        Ok(Cancelled::Requested)
-                    }
+                    Err(_) => self.insist().await,
+                    Ok(Err(error)) if is_elsewhere(&error) => self.insist().await,
                     Ok(Err(error)) => Err(error),
                 }
             }
         }
+    }
+
+    /// Whoever works on the instance ends it with its next step; and should that never come, because its node dies or was
+    /// about to let go, then whoever finds this.
+    async fn insist(&self) -> Result<Cancelled> {
+        let errand = Errand {
+            id: format!("cancel/{}", self.instance),
+            kind: ErrandKind::Cancel(self.instance.clone()),
+            due: self.runner.clock.now().after(SOON),
+        };
+        self.runner.store.add(vec![errand]).await?;
+        self.runner.signal.ring();
+        Ok(Cancelled::Requested)
     }
 
     async fn remove(&self) -> Result<bool> {
@@ -224,27 +232,47 @@ impl LocalClient {
             state.sub_status,
             SubStatus::Executing | SubStatus::Interrupted
         );
-        self.runner.store.import(state, activation).await?;
-        match half_way {
-            true => self.go_on().await,
-            false => Ok(()),
+        if !half_way {
+            return self.runner.store.import(state, activation).await;
         }
+        // Whoever comes first goes on with what was taken in half way; should this node die before it has said so, then
+        // whoever comes when the hold is over.
+        let now = self.runner.clock.now();
+        self.go_on(now.after(self.runner.hold)).await?;
+        self.runner.store.import(state, activation).await?;
+        self.go_on(now).await
     }
 
-    /// Whoever comes first goes on with what was taken in half way.
-    async fn go_on(&self) -> Result<()> {
+    async fn go_on(&self, due: Time) -> Result<()> {
         let errand = Errand {
             id: format!("import/{}", ids::random()),
             kind: ErrandKind::Run {
                 instance: self.instance.clone(),
                 run: Run::default(),
             },
-            due: self.runner.clock.now(),
+            due,
         };
         self.runner.store.add(vec![errand]).await?;
         self.runner.signal.ring();
         Ok(())
     }
+}
+
+/// Whether somebody has the instance, or this node is about to end.
+fn is_elsewhere(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::Busy | ErrorKind::Fenced | ErrorKind::Stopping
+    )
+}
+
+/// Does something to its end, whoever waits for it: whoever goes away while the store answers would leave what was begun
+/// in nobody's hands.
+async fn shielded<T: Send + 'static>(
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    let done = tokio::spawn(work.in_current_span()).await;
+    done.unwrap_or_else(|panic| Err(panicked(panic)))
 }
 
 /// A task that talks to the store for somebody who may go away has ended so.
@@ -291,19 +319,23 @@ impl Client for LocalClient {
     fn create_and_run(&self, request: CreateAndRun) -> Answer<'_, Ran> {
         Box::pin(async move {
             self.runner.bursts.check_open()?;
-            let run = request.run;
-            let (created, begun) = self
-                .create_with(request.create, Some(run.clone()), None)
-                .await?;
-            match created.is_new {
-                true => self.runner.run_new(&self.instance, run, begun).await,
-                false => self.ran_before(created.instance).await,
-            }
+            let (client, under_way) = (self.clone(), self.runner.bursts.ask());
+            shielded(async move {
+                let _under_way = under_way;
+                let run = request.run;
+                let made = client.create_with(request.create, Some(run.clone()), None);
+                let (created, begun) = made.await?;
+                match created.is_new {
+                    true => client.runner.run_new(&client.instance, run, begun).await,
+                    false => client.ran_before(created.instance).await,
+                }
+            })
+            .await
         })
     }
 
     fn cancel(&self) -> Answer<'_, Cancelled> {
-        Box::pin(self.end())
+        Box::pin(shielded(self.clone().end()))
     }
 
     fn delete(&self) -> Answer<'_, bool> {
@@ -315,7 +347,8 @@ impl Client for LocalClient {
     }
 
     fn import(&self, export: Value) -> Answer<'_, ()> {
-        Box::pin(self.take_in(export))
+        let client = self.clone();
+        Box::pin(shielded(async move { client.take_in(export).await }))
     }
 
     fn exists(&self) -> Answer<'_, bool> {

@@ -22,7 +22,7 @@ const FIRST: Duration = Duration::from_millis(200);
 /// And at most.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// After this many times in a row there is an incident.
+/// After this many times in a row there is an incident; writing it down may be refused as well, so then each time.
 const TOLD: u32 = 5;
 
 /// What happened longer ago than this is over.
@@ -82,7 +82,7 @@ impl Processor {
             return FIRST;
         };
         let times = self.runner.contention.add(instance);
-        if times == TOLD {
+        if times >= TOLD {
             tracing::error!(%instance, times, "another node keeps working on the same instance: check that all nodes use the same lock server");
             if let Err(error) = self.open_incident(instance).await {
                 tracing::warn!(%instance, %error, "that an instance is worked on by two nodes could not be written down");

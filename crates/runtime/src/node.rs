@@ -12,6 +12,9 @@ use tokio_util::sync::CancellationToken;
 /// How long a node that is dead is remembered.
 const REMEMBERED: Duration = Duration::from_secs(86_400);
 
+/// Of how many instances at most it says that it runs them.
+const NAMED: usize = 32;
+
 /// Whether a node can do what it is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Readiness {
@@ -86,6 +89,7 @@ impl Node {
             name: self.name.clone(),
             beat: runner.clock.now(),
             bursts: runner.bursts.count(),
+            running: runner.bursts.running().into_iter().take(NAMED).collect(),
             since,
             until,
         };

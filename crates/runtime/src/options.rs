@@ -26,6 +26,8 @@ pub struct Options {
     pub stimulus_waits: Duration,
     /// How long dead letters are kept.
     pub dead_letters_kept: Duration,
+    /// How long instances that are over are kept, with their journals. For ever, unless said otherwise.
+    pub finished_kept: Option<Duration>,
     /// How often an errand is tried.
     pub attempts: u32,
     /// How long a node that is about to end waits for its bursts to come to the end of their steps.
@@ -42,6 +44,7 @@ impl Default for Options {
             patience: Duration::from_secs(600),
             stimulus_waits: Duration::from_secs(600),
             dead_letters_kept: Duration::from_secs(7 * 86_400),
+            finished_kept: None,
             attempts: 3,
             drain: Duration::from_secs(30),
         }

@@ -1,7 +1,7 @@
 //! Runs one burst: a turn, a claim, steps, a commit.
 
 use crate::{
-    book::{Book, Next},
+    book::{Book, Next, lost_turn},
     bursts::{Bursts, Running},
     clock::Clock,
     contention::Contention,
@@ -133,7 +133,7 @@ impl Runner {
             let claimed = claimed.filter(|_| asked.elapsed() < runner.hold / 3);
             let claimed = match claimed {
                 Some(claimed) => claimed,
-                None => runner.claim(&instance).await?,
+                None => runner.claim_under(&*turn, &instance).await?,
             };
             let ran = runner.burst(wish, claimed, held, turn, &running).await;
             ran.inspect_err(spans::failed)
@@ -167,6 +167,16 @@ impl Runner {
         claimed.ok_or_else(|| missing(instance))
     }
 
+    /// The same for whoever may have been frozen since it was given its turn: a claim of his would only fence off
+    /// whoever has the next one.
+    async fn claim_under(&self, turn: &dyn Turn, instance: &InstanceId) -> Result<Claimed> {
+        match turn.is_lost() {
+            true => Err(lost_turn(instance).transient(true)),
+            false => self.claim(instance).await,
+        }
+    }
+
+    /// What somebody else has left, then what is asked for, then the end if somebody has asked for that meanwhile.
     async fn burst(
         &self,
         wish: Wish,
@@ -179,11 +189,35 @@ impl Runner {
             false => claimed,
             true => {
                 let rest = Wish::Run(Run::default());
-                Box::pin(self.burst(rest, claimed, None, Arc::clone(&turn), running)).await?;
+                self.one(rest, claimed, None, &turn, running).await?;
                 self.bursts.check_open()?;
-                self.claim(running.instance()).await?
+                self.claim_under(&*turn, running.instance()).await?
             }
         };
+        let (ran, cancel) = self.one(wish, claimed, held, &turn, running).await?;
+        // Whoever asked for the end until now was told that it comes.
+        let ends = running.leave() || cancel;
+        match ends && ran.sub_status.status() == Status::Running {
+            true => {
+                let claimed = self.claim_under(&*turn, running.instance()).await?;
+                let ended = self.one(Wish::Cancel, claimed, None, &turn, running);
+                let (mut ended, _) = ended.await?;
+                ended.delivery = ran.delivery;
+                Ok(ended)
+            }
+            false => Ok(ran),
+        }
+    }
+
+    /// From one claim to the last commit under it. Says as well whether somebody wants the end.
+    async fn one(
+        &self,
+        wish: Wish,
+        claimed: Claimed,
+        held: Option<Kept>,
+        turn: &Arc<dyn Turn>,
+        running: &Running<'_>,
+    ) -> Result<(Ran, bool)> {
         spans::claimed(&claimed.state.version, claimed.claim.epoch);
         let graph = self.definitions.graph(&claimed.state.version).await?;
         let often = graph.definition().options.commit;
@@ -191,7 +225,7 @@ impl Runner {
             clock: Arc::clone(&self.clock),
             definitions: Arc::clone(&self.definitions),
             epoch: claimed.claim.epoch,
-            turn: Arc::clone(&turn),
+            turn: Arc::clone(turn),
         });
         let burst = Burst::new(graph, State::clone(&claimed.state), outside)?;
         let wish = if claimed.cancel { Wish::Cancel } else { wish };
@@ -205,19 +239,11 @@ impl Runner {
             Wish::Run(run) => going.burst.begin(run)?,
         };
         if delivery != Delivery::Done {
-            return Ok(ran(&going.book.state, delivery));
+            return Ok((ran(&going.book.state, delivery), going.book.cancel));
         }
-        going.steps(running, &*turn).await?;
+        going.steps(running, &**turn).await?;
         let Book { state, cancel, .. } = going.close().await?;
-        // Whoever asked for the end until now was told that it comes.
-        let ends = running.leave() || cancel;
-        match ends && state.sub_status.status() == Status::Running {
-            true => {
-                let claimed = self.claim(running.instance()).await?;
-                Box::pin(self.burst(Wish::Cancel, claimed, None, turn, running)).await
-            }
-            false => Ok(ran(&state, delivery)),
-        }
+        Ok((ran(&state, delivery), cancel))
     }
 }
 

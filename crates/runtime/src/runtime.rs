@@ -295,6 +295,9 @@ async fn purge(purger: BookmarkQueuePurger, stop: CancellationToken) {
         if let Err(error) = purger.purge().await {
             tracing::warn!(%error, "old stimuli could not be put aside: trying again");
         }
+        if let Err(error) = purger.forget().await {
+            tracing::warn!(%error, "instances that are over could not be forgotten: trying again");
+        }
     }
 }
 

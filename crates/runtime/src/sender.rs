@@ -57,7 +57,7 @@ impl Told {
                 Ok(Ok(Did::Started(ran))) => reached.started.push(ran),
                 Ok(Ok(Did::Resumed(ran))) => reached.resumed.push(ran),
                 Ok(Ok(Did::Done)) => {}
-                Ok(Err(_)) | Err(_) => reached.later += 1,
+                Ok(Ok(Did::Later) | Err(_)) | Err(_) => reached.later += 1,
             }
         }
         reached
@@ -118,7 +118,11 @@ impl StimulusSender {
     fn begin(&self, held: Held) -> JoinHandle<Result<Did>> {
         let kept = self.processor.runner.hands.keep(held);
         let processor = self.processor.clone();
-        tokio::spawn(async move { processor.attempt(kept.held().clone()).await })
+        let under_way = processor.runner.bursts.ask();
+        tokio::spawn(async move {
+            let _under_way = under_way;
+            processor.attempt(kept.held().clone()).await
+        })
     }
 
     /// Tells whoever waits for the event called `name`.

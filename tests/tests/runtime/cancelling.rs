@@ -3,8 +3,8 @@
 use crate::shaky::{Shaky, Trouble};
 use crate::support::{DAY, Gate, SECOND, World, instance, joined, of, reaches, soon};
 use lockwork::flow::{Commit, build::*};
-use lockwork::runtime::Clock;
-use lockwork::workflow::{Cancelled, SubStatus};
+use lockwork::runtime::{Clock, store::ErrandKind};
+use lockwork::workflow::{Cancelled, Run, SubStatus};
 use serde_json::json;
 
 async fn cancel(world: &World, id: &str) -> Cancelled {
@@ -48,6 +48,61 @@ async fn what_runs_is_cancelled_at_its_next_step() {
         SubStatus::Cancelled
     );
     assert!(world.notes.all().is_empty());
+}
+
+/// Its burst has no errand of its own: if this node died now, nobody would come back to the instance.
+#[tokio::test]
+async fn an_end_that_was_promised_is_written_down_for_others() {
+    let world = World::new().await;
+    let root = sequence("all", [call("wait", "gate"), call("on", "note")]);
+    world.publish(workflow("w").root(root)).await;
+    soon(world.client("a").create(of("w"))).await.unwrap();
+    let client = world.client("a");
+    let running = tokio::spawn(async move { client.run(Run::default()).await });
+    world.gate.called(1).await;
+    assert_eq!(cancel(&world, "a").await, Cancelled::Requested);
+    let later = world.clock.now().after(SECOND * 2);
+    let errands = soon(world.store.take(later, later, 9)).await.unwrap();
+    let kinds: Vec<_> = errands.into_iter().map(|held| held.errand.kind).collect();
+    assert_eq!(kinds, [ErrandKind::Cancel(instance("a"))]);
+    world.gate.open();
+    let ran = joined(running).await.unwrap();
+    assert_eq!(ran.sub_status, SubStatus::Cancelled);
+    world.advance(SECOND * 2).await;
+    assert_eq!(soon(world.store.next_due()).await.unwrap(), None);
+}
+
+/// The rest of a burst that another node left half way comes first, and takes no wish to end for what follows it.
+#[tokio::test]
+async fn what_follows_the_rest_of_another_burst_is_cancelled_at_its_next_step() {
+    let world = World::new().await;
+    let left = sequence("left", [call("wait", "gate"), call("rest", "note")]);
+    let asked = sequence(
+        "asked",
+        [
+            event("go", "Go"),
+            call("stop", "gate"),
+            call("after", "note"),
+        ],
+    );
+    world
+        .publish(workflow("w").root(parallel("all", [asked, left])))
+        .await;
+    let running = world.spawn_start("a", of("w"));
+    world.gate.called(1).await;
+    world.runtime().pause();
+    world.gate.open();
+    let ran = joined(running).await.unwrap();
+    assert_eq!(ran.sub_status, SubStatus::Interrupted);
+    let other = world.node(|builder| builder);
+    let sender = other.runtime().sender();
+    let telling = tokio::spawn(async move { sender.event("Go", json!({})).await });
+    other.gate.called(1).await;
+    assert_eq!(cancel(&other, "a").await, Cancelled::Requested);
+    other.gate.open();
+    let reached = joined(telling).await.unwrap();
+    assert_eq!(reached.resumed[0].sub_status, SubStatus::Cancelled);
+    assert_eq!(world.notes.all().len(), 1, "nothing after the rest");
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! Deleting instances, and everything that belongs to them.
 
-use crate::support::{DAY, World, event_called, instance, joined, kind, of, soon};
+use crate::support::{DAY, SECOND, World, event_called, instance, joined, kind, of, soon};
 use lockwork::flow::build::*;
 use lockwork::runtime::{
-    ErrorKind,
+    ErrorKind, Options,
     store::{Errand, ErrandKind},
 };
 use lockwork::workflow::{Addressee, Run};
@@ -162,4 +162,38 @@ async fn what_has_to_be_done_with_an_instance_is_forgotten_with_it() {
         .unwrap();
     assert!(delete(&world, "a").await);
     assert_eq!(soon(world.store.next_due()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn instances_that_are_over_are_kept_for_as_long_as_is_said() {
+    let mut options = Options::default();
+    options.finished_kept = Some(DAY);
+    let world = World::with(|builder| builder.options(options)).await;
+    let waits = workflow("waits").root(event("wait", "Go"));
+    world.publish(waits).await;
+    world
+        .publish(workflow("ends").root(call("on", "note")))
+        .await;
+    for number in 0..300 {
+        world.start(&format!("over-{number}"), of("ends")).await;
+    }
+    world.start("waiting", of("waits")).await;
+    let purger = world.runtime().purger();
+    assert_eq!(soon(purger.forget()).await.unwrap(), 0);
+    world.advance(DAY / 2).await;
+    world.start("young", of("ends")).await;
+    world.advance(DAY / 2 + SECOND).await;
+    assert_eq!(soon(purger.forget()).await.unwrap(), 300);
+    assert!(!world.exists("over-0").await);
+    assert!(world.exists("young").await && world.exists("waiting").await);
+}
+
+#[tokio::test]
+async fn nothing_is_forgotten_unless_that_is_said() {
+    let world = World::new().await;
+    world.publish(workflow("w").root(call("on", "note"))).await;
+    world.start("a", of("w")).await;
+    world.advance(DAY * 1000).await;
+    assert_eq!(soon(world.runtime().purger().forget()).await.unwrap(), 0);
+    assert!(world.exists("a").await);
 }

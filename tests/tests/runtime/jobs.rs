@@ -285,20 +285,51 @@ async fn a_job_is_stopped_soon_after_nobody_waits_for_it_any_more() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_job_whose_result_could_not_be_written_down_is_done_again() {
+async fn a_result_is_kept_until_the_store_takes_it() {
     let shaky = Shaky::new([]).await;
-    shaky.lose_results(1);
-    let world = World::on(shaky.clone(), |builder| {
-        builder.job("long", |_| async { Ok(json!(1)) })
+    shaky.lose_results(3);
+    let calls = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&calls);
+    let world = World::on(shaky.clone(), move |builder| {
+        builder.job("long", move |_| {
+            *counted.lock().unwrap() += 1;
+            async { Ok(json!(1)) }
+        })
     });
     let mut events = world.runtime().events();
     start(world.runtime(), "a", job("work", "long")).await;
-    let id = instance("a");
     shaky.results_lost().await;
-    // The hold is over by the clock of the test, and nobody renews what is not in hand.
-    world.clock.advance(PAST_HOLD);
+    let id = instance("a");
     reaches(&*world.store, &mut events, &id, SubStatus::Finished).await;
+    assert_eq!(*calls.lock().unwrap(), 1, "it was not done again");
     soon(world.runtime().drain()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_that_end_in_order_use_up_no_attempt_of_a_job() {
+    let ((store, _place), gate) = (fresh_store().await, Gate::new());
+    let node = || {
+        let (inside, store) = (gate.clone(), store.clone());
+        live(store)
+            .job("long", move |_| inside.clone().pass())
+            .build()
+    };
+    let first = node();
+    start(&first, "a", job("work", "long")).await;
+    gate.called(1).await;
+    soon(first.drain()).await;
+    for restarts in 2..=7 {
+        let next = node();
+        soon(next.start()).await.unwrap();
+        gate.called(restarts).await;
+        soon(next.drain()).await;
+    }
+    gate.open();
+    let last = node();
+    let mut events = last.events();
+    soon(last.start()).await.unwrap();
+    reaches(&*store, &mut events, &instance("a"), SubStatus::Finished).await;
+    soon(last.drain()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

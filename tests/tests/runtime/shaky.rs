@@ -290,6 +290,10 @@ impl JobStore for Shaky {
         self.store.renew_jobs(jobs, until)
     }
 
+    fn release_jobs<'a>(&'a self, jobs: &'a [TakenJob], now: Time) -> Answer<'a, ()> {
+        self.store.release_jobs(jobs, now)
+    }
+
     fn finish_job<'a>(&'a self, job: &'a TakenJob, result: Values, now: Time) -> Answer<'a, bool> {
         match self.loses_result() {
             true => Box::pin(std::future::ready(Err(unavailable()))),

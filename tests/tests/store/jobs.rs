@@ -95,8 +95,16 @@ async fn whoever_renews_is_told_what_is_not_wanted_any_more(cx: Cx) {
 async fn long_work_that_is_given_back_is_handed_out_at_once(cx: Cx) {
     working(&cx, 1).await;
     let first = one(&cx, 0, 100).await;
-    assert!(cx.renew_jobs(&[first], later(1)).await.unwrap().is_empty());
-    assert_eq!(one(&cx, 1, 100).await.attempt, 2);
+    cx.release_jobs(std::slice::from_ref(&first), later(1))
+        .await
+        .unwrap();
+    let second = one(&cx, 1, 100).await;
+    assert_eq!(second.attempt, 1, "nothing was tried");
+    // Whoever has it not any more takes it from nobody.
+    cx.release_jobs(&[first], later(2)).await.unwrap();
+    let none = cx.take_jobs(later(2), later(99), 9).await.unwrap();
+    assert!(none.is_empty());
+    assert_eq!(cx.renew_jobs(&[second], later(50)).await.unwrap().len(), 0);
 }
 
 async fn the_result_resumes_whoever_waits_for_it_once(cx: Cx) {

@@ -22,6 +22,9 @@ fn node(name: &str, beat: i64, until: i64) -> NodeRow {
         beat: later(beat),
         until: later(until),
         bursts: u32::try_from(beat).unwrap(),
+        running: (0..beat)
+            .map(|one| instance(&format!("{name}-{one}")))
+            .collect(),
     }
 }
 

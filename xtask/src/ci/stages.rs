@@ -79,20 +79,17 @@ fn rustdoc(repo: &Repo) -> Outcome {
 /// Each feature alone: a feature that leans on another by accident compiles in
 /// every build that happens to enable both.
 fn features(repo: &Repo) -> Outcome {
-    for package in metadata::crates(repo)? {
-        let check = || {
-            let mut cargo = repo.cargo();
-            cargo.args(["check", "--profile", "ci", "--locked"]).args([
-                "-p",
-                &package.name,
-                "--no-default-features",
-            ]);
-            cargo
-        };
-        run(&mut check())?;
-        for feature in &package.features {
-            run(check().args(["--features", feature]))?;
+    for (package, feature) in metadata::alone(&metadata::crates(repo)?) {
+        let mut cargo = repo.cargo();
+        cargo.args(["check", "--profile", "ci", "--locked"]).args([
+            "-p",
+            package,
+            "--no-default-features",
+        ]);
+        if let Some(feature) = feature {
+            cargo.args(["--features", feature]);
         }
+        run(&mut cargo)?;
     }
     Ok(())
 }

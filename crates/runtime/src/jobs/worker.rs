@@ -14,6 +14,10 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 /// How long nobody looks, if nobody rings.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// How long a store that could not take a result is left alone, the first time and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
 /// So often a node may die of it.
 const ATTEMPTS: u32 = 5;
 
@@ -119,10 +123,28 @@ impl JobWorker {
             Err(failure) => ("failure", serde_json::to_value(failure).unwrap_or_default()),
         };
         let result = Values::from_iter([(result.0.to_owned(), result.1)]);
-        let now = self.runner.clock.now();
-        self.runner.store.finish_job(&taken, result, now).await?;
+        self.write_down(&taken, result).await?;
         self.runner.signal.ring();
         Ok(())
+    }
+
+    /// What took an hour is not done again because the store is away for a minute: it is kept until the store takes it,
+    /// or hands the job to somebody else.
+    async fn write_down(&self, taken: &TakenJob, result: Values) -> Result<()> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let now = self.runner.clock.now();
+            let finish = self.runner.store.finish_job(taken, result.clone(), now);
+            match finish.await {
+                Err(error) if error.is_transient() => {
+                    let job = taken.bookmark.as_str();
+                    tracing::warn!(job, %error, "the result of long work cannot be written down: trying again");
+                }
+                other => return other.map(drop),
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
     }
 
     async fn done(&self, taken: &TakenJob) -> Result<Value, Failure> {
@@ -165,7 +187,7 @@ impl JobWorker {
         let (jobs, tasks): (Vec<_>, Vec<_>) = hands.into_values().unzip();
         tasks.into_iter().for_each(|task| task.abort());
         let now = self.runner.clock.now();
-        if let Err(error) = self.runner.store.renew_jobs(&jobs, now).await {
+        if let Err(error) = self.runner.store.release_jobs(&jobs, now).await {
             tracing::warn!(%error, "long work could not be given back: it comes back by itself");
         }
     }

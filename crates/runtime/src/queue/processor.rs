@@ -31,6 +31,8 @@ pub(crate) enum Did {
     Started(Ran),
     /// An instance was resumed, or was not because it was too late.
     Resumed(Ran),
+    /// An instance was created, and could not be run: that is another errand now, which was given back.
+    Later,
     /// Something else, or nothing: nobody needs to know.
     Done,
 }
@@ -56,6 +58,7 @@ impl Processor {
     pub(crate) async fn attempt(&self, held: Held) -> Result<Did> {
         let did = self.errand(&held).await;
         let told = match &did {
+            Ok(Did::Later) => Ok(()),
             Ok(_) => {
                 self.calm(&held);
                 Ok(())
@@ -82,6 +85,9 @@ impl Processor {
                 error = text,
                 "an errand failed each time: it is a dead letter now"
             );
+            if !self.is_held(held).await? {
+                return Ok(());
+            }
             self.tell_parent(held, &text, now).await?;
             self.runner.store.bury(held, &text, now).await?;
             self.runner.events.tell(Event::Buried {
@@ -103,6 +109,12 @@ impl Processor {
             .store
             .release(held, Release { due, counts, error })
             .await
+    }
+
+    /// What somebody else has by now is not for this node to bury, nor to tell of.
+    async fn is_held(&self, held: &Held) -> Result<bool> {
+        let (held, until) = (std::slice::from_ref(held), self.runner.held_until());
+        Ok(self.runner.store.renew(held, until).await?.is_empty())
     }
 
     /// Whoever waits for an instance that is never started would wait for ever.
@@ -158,10 +170,13 @@ impl Processor {
             .into_iter()
             .map(|held| hands.keep(held))
             .collect();
+        // Each is an errand of its own now: that one fails or waits for its turn does not concern the others.
+        let mut all = tokio::task::JoinSet::new();
         for kept in line {
-            // Each is an errand of its own now: that one fails does not concern the others.
-            let _ = self.attempt(kept.held().clone()).await;
+            let processor = self.clone();
+            all.spawn(async move { processor.attempt(kept.held().clone()).await });
         }
+        while all.join_next().await.is_some() {}
         Ok(Did::Done)
     }
 
@@ -229,10 +244,14 @@ impl Processor {
         match created {
             Ok((created, begun)) if created.is_new => {
                 let ran = self.runner.run(&instance, run, begun.held.clone()).await;
-                if let (Err(error), Some(mine)) = (&ran, begun.held) {
-                    self.failed(&mine, error).await?;
+                match (ran, begun.held) {
+                    (Err(error), Some(mine)) => {
+                        tracing::debug!(%instance, %error, "an instance was created, and is run later");
+                        self.failed(&mine, &error).await?;
+                        Ok(Did::Later)
+                    }
+                    (ran, _) => ran.map(Did::Started),
                 }
-                ran.map(Did::Started)
             }
             Ok(_) => Ok(Did::Done),
             Err(error) if error.kind() == ErrorKind::Conflict => {

@@ -2,6 +2,10 @@
 
 use super::Processor;
 use lockwork_core::workflow::{Result, Time};
+use std::time::Duration;
+
+/// How many instances are removed at once: nobody who writes waits for long.
+const AT_ONCE: usize = 256;
 
 /// Puts aside what has waited too long, and forgets what was put aside long ago.
 #[derive(Clone, Debug)]
@@ -17,9 +21,37 @@ impl BookmarkQueuePurger {
     /// Those of the store.
     pub async fn purge(&self) -> Result<usize> {
         let now = self.processor.runner.clock.now();
-        let kept = self.processor.options.dead_letters_kept.as_millis();
-        let kept = i64::try_from(kept).unwrap_or(i64::MAX);
-        let forget = Time::from_millis(now.as_millis().saturating_sub(kept));
+        let forget = before(now, self.processor.options.dead_letters_kept);
         self.processor.runner.store.purge(now, forget).await
     }
+
+    /// Instances that were over [long enough ago](crate::Options::finished_kept) are removed, with everything that belongs
+    /// to them. Says how many.
+    ///
+    /// # Errors
+    /// Those of the store. What was removed until then is gone.
+    ///
+    /// # Cancel safety
+    /// Dropped half way, some are removed.
+    pub async fn forget(&self) -> Result<usize> {
+        let Some(kept) = self.processor.options.finished_kept else {
+            return Ok(0);
+        };
+        let runner = &self.processor.runner;
+        let over = before(runner.clock.now(), kept);
+        let mut forgotten = 0;
+        loop {
+            let some = runner.store.forget(over, AT_ONCE).await?;
+            forgotten += some;
+            if some < AT_ONCE {
+                return Ok(forgotten);
+            }
+        }
+    }
+}
+
+/// So long ago.
+fn before(now: Time, long: Duration) -> Time {
+    let long = i64::try_from(long.as_millis()).unwrap_or(i64::MAX);
+    Time::from_millis(now.as_millis().saturating_sub(long))
 }

@@ -15,6 +15,8 @@ pub struct NodeRow {
     pub until: Time,
     /// How many bursts it runs.
     pub bursts: u32,
+    /// Of which instances they are, of some of them.
+    pub running: Vec<InstanceId>,
 }
 
 /// Keeps what nodes know of each other. Nothing that counts rests on it.

@@ -306,6 +306,10 @@ pub trait JobStore {
     /// Keeps those that are still wanted. Gives back the holds that are not.
     fn renew_jobs<'a>(&'a self, jobs: &'a [TakenJob], until: Time) -> Answer<'a, Vec<String>>;
 
+    /// Gives back undone those that are still held: they are for others at once, and that they were handed out does not
+    /// count.
+    fn release_jobs<'a>(&'a self, jobs: &'a [TakenJob], now: Time) -> Answer<'a, ()>;
+
     /// It is done, with this result for whoever waits for it. Says whether somebody still did.
     fn finish_job<'a>(&'a self, job: &'a TakenJob, result: Values, now: Time) -> Answer<'a, bool>;
 }

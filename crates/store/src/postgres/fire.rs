@@ -42,41 +42,61 @@ struct Due {
     versions: Vec<String>,
     old: Vec<i64>,
     new: Vec<Option<i64>>,
-    ids: Vec<String>,
+    /// None for those that are damaged: they are only moved.
+    ids: Vec<Option<String>>,
     instances: Vec<Option<String>>,
     bodies: Vec<Option<String>>,
 }
 
 impl Due {
-    fn add(&mut self, row: FiredRow, now: Time) -> Result<()> {
+    fn add(&mut self, row: FiredRow, now: Time) {
         // The first row is not about one.
-        let (Some(definition), Some(version), Some(next)) =
-            (row.o_definition, row.o_version, row.o_next)
+        let (Some(definition), Some(version), Some(old)) =
+            (&row.o_definition, &row.o_version, row.o_next)
         else {
-            return Ok(());
+            return;
         };
-        let at = Time::from_millis(next);
-        let schedule = row.o_schedule.unwrap_or_default();
-        let schedule: Schedule = json::read("trigger", &definition, &schedule)?;
+        // One that is damaged keeps nobody from the others, and does not come again.
+        let fired = row.fired(definition, version, Time::from_millis(old), now);
+        let fired = fired.inspect_err(|error| {
+            tracing::error!(%error, "a schedule cannot be read and does not start anything: publish its workflow again");
+        });
+        let (new, errand) = fired.map_or((None, None), |(new, errand)| (new, Some(errand)));
+        self.definitions.push(definition.clone());
+        self.ordinals.push(row.o_ordinal.unwrap_or_default());
+        self.versions.push(version.clone());
+        self.old.push(old);
+        self.new.push(new.map(millis));
+        let (id, instance, body) = match errand {
+            Some(errand) => (Some(errand.id), errand.instance, errand.body),
+            None => (None, None, None),
+        };
+        self.ids.push(id);
+        self.instances.push(instance);
+        self.bodies.push(body);
+    }
+}
+
+impl FiredRow {
+    /// When a schedule comes again, and what is to be done now.
+    fn fired(
+        &self,
+        definition: &str,
+        version: &str,
+        at: Time,
+        now: Time,
+    ) -> Result<(Option<Time>, Row)> {
+        let schedule = self.o_schedule.as_deref().unwrap_or_default();
+        let schedule: Schedule = json::read("trigger", &definition, schedule)?;
         let trigger = TriggerRow {
-            node: NodeId::new(&row.o_node.unwrap_or_default())?,
-            hash: hash(&row.o_hash.unwrap_or_default())?,
+            node: NodeId::new(self.o_node.as_deref().unwrap_or_default())?,
+            hash: hash(self.o_hash.as_deref().unwrap_or_default())?,
             schedule: None,
             next: None,
         };
-        let id = DefinitionId::new(&definition)?;
-        let errand = derived::scheduled(&id, &VersionId::new(&version)?, &trigger, at);
-        let errand = Row::of(&errand)?;
-        self.definitions.push(definition);
-        self.ordinals.push(row.o_ordinal.unwrap_or_default());
-        self.versions.push(version);
-        self.old.push(next);
-        self.new
-            .push(derived::next_after(&schedule, at, now).map(millis));
-        self.ids.push(errand.id);
-        self.instances.push(errand.instance);
-        self.bodies.push(errand.body);
-        Ok(())
+        let (id, version) = (DefinitionId::new(definition)?, VersionId::new(version)?);
+        let errand = derived::scheduled(&id, &version, &trigger, at);
+        Ok((derived::next_after(&schedule, at, now), Row::of(&errand)?))
     }
 }
 
@@ -94,7 +114,7 @@ impl Operation for Firing {
         let mut fired = 0;
         for row in fire.fetch_all(&mut *at).await? {
             fired += row.o_fired;
-            due.add(row, self.now)?;
+            due.add(row, self.now);
         }
         if !due.ids.is_empty() {
             // When they come again is known here only; whoever is first has fired them.

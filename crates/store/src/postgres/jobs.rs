@@ -58,9 +58,23 @@ fn job((of, bookmark, text, hold, number): JobRow) -> Result<TakenJob> {
     })
 }
 
-struct Renewing {
+/// Some that were handed out, column by column.
+struct Holds {
     bookmarks: Vec<String>,
     holds: Vec<String>,
+}
+
+impl Holds {
+    fn of(jobs: &[TakenJob]) -> Self {
+        Self {
+            bookmarks: jobs.iter().map(|job| job.bookmark.to_string()).collect(),
+            holds: jobs.iter().map(|job| job.hold.clone()).collect(),
+        }
+    }
+}
+
+struct Renewing {
+    held: Holds,
     until: i64,
 }
 
@@ -74,10 +88,36 @@ impl Operation for Renewing {
     ) -> Result<Self::Out, Trouble> {
         let renew = ask_as::<(String,)>(&sql.renew_jobs);
         let renew = renew
-            .bind(&self.bookmarks)
-            .bind(&self.holds)
+            .bind(&self.held.bookmarks)
+            .bind(&self.held.holds)
             .bind(self.until);
-        Ok(lost(&self.holds, &renew.fetch_all(at).await?))
+        Ok(lost(&self.held.holds, &renew.fetch_all(at).await?))
+    }
+}
+
+struct Releasing {
+    held: Holds,
+    now: i64,
+}
+
+impl Operation for Releasing {
+    type Out = usize;
+
+    async fn run<'a>(
+        &'a self,
+        at: &'a mut PgConnection,
+        sql: &'a Statements,
+    ) -> Result<usize, Trouble> {
+        let release = ask_as::<(String,)>(&sql.release_jobs);
+        let release = release
+            .bind(&self.held.bookmarks)
+            .bind(&self.held.holds)
+            .bind(self.now);
+        Ok(release.fetch_all(at).await?.len())
+    }
+
+    fn rings(released: &usize) -> bool {
+        *released > 0
     }
 }
 
@@ -126,10 +166,20 @@ impl JobStore for PostgresStore {
             return Box::pin(async { Ok(Vec::new()) });
         }
         self.answer(Ok(Renewing {
-            bookmarks: jobs.iter().map(|job| job.bookmark.to_string()).collect(),
-            holds: jobs.iter().map(|job| job.hold.clone()).collect(),
+            held: Holds::of(jobs),
             until: millis(until),
         }))
+    }
+
+    fn release_jobs<'a>(&'a self, jobs: &'a [TakenJob], now: Time) -> Answer<'a, ()> {
+        if jobs.is_empty() {
+            return Box::pin(async { Ok(()) });
+        }
+        let releasing = Releasing {
+            held: Holds::of(jobs),
+            now: millis(now),
+        };
+        Box::pin(async move { self.answer(Ok(releasing)).await.map(drop) })
     }
 
     fn finish_job<'a>(&'a self, job: &'a TakenJob, result: Values, now: Time) -> Answer<'a, bool> {

@@ -12,16 +12,20 @@ use lockwork_runtime::store::{NodeRow, NodeStore};
 use sqlx::PgConnection;
 use std::borrow::Cow;
 
-type Row = (String, i64, i64, i64, i64);
+type Row = (String, i64, i64, i64, i64, Vec<String>);
 
-fn node((name, since, beat, until, bursts): Row) -> NodeRow {
-    NodeRow {
+fn node((name, since, beat, until, bursts, running): Row) -> Result<NodeRow> {
+    Ok(NodeRow {
         name,
         since: Time::from_millis(since),
         beat: Time::from_millis(beat),
         until: Time::from_millis(until),
         bursts: bursts.try_into().unwrap_or_default(),
-    }
+        running: running
+            .iter()
+            .map(|id| InstanceId::new(id))
+            .collect::<Result<_>>()?,
+    })
 }
 
 struct Beating(Row);
@@ -34,9 +38,10 @@ impl Operation for Beating {
         at: &'a mut PgConnection,
         sql: &'a Statements,
     ) -> Result<(), Trouble> {
-        let Self((name, since, beat, until, bursts)) = self;
+        let Self((name, since, beat, until, bursts, running)) = self;
         let ask = ask(&sql.beat).bind(name).bind(since).bind(beat);
-        ask.bind(until).bind(bursts).execute(at).await?;
+        let ask = ask.bind(until).bind(bursts).bind(running);
+        ask.execute(at).await?;
         Ok(())
     }
 }
@@ -52,7 +57,7 @@ impl Operation for Listing {
         sql: &'a Statements,
     ) -> Result<Self::Out, Trouble> {
         let rows = ask_as::<Row>(&sql.nodes).fetch_all(at).await?;
-        Ok(rows.into_iter().map(node).collect())
+        Ok(rows.into_iter().map(node).collect::<Result<_>>()?)
     }
 }
 
@@ -110,7 +115,9 @@ impl NodeStore for PostgresStore {
     fn beat(&self, node: NodeRow) -> Answer<'_, ()> {
         let (since, beat, until) = (millis(node.since), millis(node.beat), millis(node.until));
         let name = name(&node.name).map(Cow::into_owned);
-        self.answer(name.map(|name| Beating((name, since, beat, until, node.bursts.into()))))
+        let running = node.running.iter().map(ToString::to_string).collect();
+        let row = |name| Beating((name, since, beat, until, node.bursts.into(), running));
+        self.answer(name.map(row))
     }
 
     fn nodes(&self) -> Answer<'_, Vec<NodeRow>> {

@@ -118,16 +118,19 @@ statements! {
                  RETURNING at.instance, at.bookmark, at.job, at.hold, at.attempts";
     renew_jobs = "UPDATE SCHEMA.job AS at SET free = $3 FROM unnest($1::text[], $2::text[]) AS mine (bookmark, hold) \
                   WHERE at.bookmark = mine.bookmark AND at.hold = mine.hold RETURNING at.hold";
+    release_jobs = "UPDATE SCHEMA.job AS at SET free = $3, hold = NULL, attempts = at.attempts - 1 \
+                    FROM unnest($1::text[], $2::text[]) AS mine (bookmark, hold) \
+                    WHERE at.bookmark = mine.bookmark AND at.hold = mine.hold RETURNING at.bookmark";
     finish_job = "WITH gone AS (DELETE FROM SCHEMA.job WHERE bookmark = $1 AND hold = $2 RETURNING 1), \
                   added AS (INSERT INTO SCHEMA.errand (id, kind, instance, bookmark, body, due, free) \
                       SELECT $3, 1, $4, $1, $5, $6, $6 FROM gone ON CONFLICT (id) DO NOTHING) \
                   SELECT EXISTS (SELECT FROM gone)";
 
-    beat = "INSERT INTO SCHEMA.node (name, since, beat, until, bursts) VALUES ($1, $2, $3, $4, $5) \
+    beat = "INSERT INTO SCHEMA.node (name, since, beat, until, bursts, running) VALUES ($1, $2, $3, $4, $5, $6) \
             ON CONFLICT (name) DO UPDATE SET since = excluded.since, beat = excluded.beat, until = excluded.until, \
-                bursts = excluded.bursts \
+                bursts = excluded.bursts, running = excluded.running \
             RETURNING set_config('synchronous_commit', 'off', true)";
-    nodes = "SELECT name, since, beat, until, bursts FROM SCHEMA.node ORDER BY name";
+    nodes = "SELECT name, since, beat, until, bursts, running FROM SCHEMA.node ORDER BY name";
     forget_nodes = "DELETE FROM SCHEMA.node WHERE until < $1";
     // Whoever comes second sees what the first one said only if the row is touched.
     parts = "INSERT INTO SCHEMA.agreed (name, number) VALUES ('parts', greatest($1, 1)) \

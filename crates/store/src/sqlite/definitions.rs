@@ -11,7 +11,9 @@ use lockwork_core::workflow::{
     VersionSelect,
 };
 use lockwork_flow::Definition;
-use lockwork_runtime::store::{DefinitionStore, NewVersion, TriggerRow, VersionRow, derived};
+use lockwork_runtime::store::{
+    DefinitionStore, Errand, NewVersion, TriggerRow, VersionRow, derived,
+};
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 use std::{
     collections::HashMap,
@@ -210,6 +212,19 @@ async fn retract(connection: &mut SqliteConnection, definition: String) -> Resul
     Ok(change(connection, published.bind(definition)).await? > 0)
 }
 
+/// When a schedule comes again, and what is to be done now.
+fn fired(row: &SqliteRow, now: Time) -> Result<(Option<Time>, Option<Errand>)> {
+    let trigger = trigger_row(row)?;
+    let (Some(at), Some(schedule)) = (trigger.next, &trigger.schedule) else {
+        return Ok((None, None));
+    };
+    let definition = DefinitionId::new(get(row, "definition_id")?)?;
+    let version = VersionId::new(get(row, "version_id")?)?;
+    let next = derived::next_after(schedule, at, now);
+    let errand = derived::scheduled(&definition, &version, &trigger, at);
+    Ok((next, Some(errand)))
+}
+
 pub(super) async fn fire_schedules(
     connection: &mut SqliteConnection,
     now: Time,
@@ -222,21 +237,19 @@ pub(super) async fn fire_schedules(
     let due = due.bind(now.as_millis()).bind(int(limit));
     let mut errands = Vec::new();
     for row in rows(connection, due).await? {
-        let trigger = trigger_row(&row)?;
-        let (Some(at), Some(schedule)) = (trigger.next, &trigger.schedule) else {
-            continue;
-        };
-        let definition = DefinitionId::new(get(&row, "definition_id")?)?;
-        let version = VersionId::new(get(&row, "version_id")?)?;
-        let next = derived::next_after(schedule, at, now);
+        // One that is damaged keeps nobody from the others, and does not come again.
+        let fired = fired(&row, now).inspect_err(|error| {
+            tracing::error!(%error, "a schedule cannot be read and does not start anything: publish its workflow again");
+        });
+        let (next, errand) = fired.unwrap_or_default();
         let moved =
             sql("UPDATE lockwork_triggers SET next = $3 WHERE definition_id = $1 AND place = $2");
         let moved = moved
-            .bind(definition.to_string())
+            .bind(get::<String>(&row, "definition_id")?)
             .bind(get::<i64>(&row, "place")?)
             .bind(next.map(Time::as_millis));
         change(connection, moved).await?;
-        errands.push(derived::scheduled(&definition, &version, &trigger, at));
+        errands.extend(errand);
     }
     let fired = errands.len();
     if fired > 0 {

@@ -66,6 +66,26 @@ async fn renew(
     Ok(holds.filter(|hold| !kept.contains(hold)).collect())
 }
 
+async fn release(
+    connection: &mut SqliteConnection,
+    held: Vec<(BookmarkId, String)>,
+    now: Time,
+) -> Result<()> {
+    let statement = sql(
+        "UPDATE lockwork_jobs SET free = $2, hold = NULL, attempts = attempts - 1 FROM json_each($1) AS held \
+         WHERE bookmark = held.value ->> 0 AND hold = held.value ->> 1",
+    );
+    let statement = statement.bind(list(&held)?).bind(now.as_millis());
+    change(connection, statement).await.map(drop)
+}
+
+/// By what the store knows them.
+fn holds(jobs: &[TakenJob]) -> Vec<(BookmarkId, String)> {
+    let held = jobs.iter();
+    held.map(|job| (job.bookmark.clone(), job.hold.clone()))
+        .collect()
+}
+
 async fn finish(
     connection: &mut SqliteConnection,
     job: TakenJob,
@@ -89,10 +109,13 @@ impl JobStore for SqliteStore {
     }
 
     fn renew_jobs<'a>(&'a self, jobs: &'a [TakenJob], until: Time) -> Answer<'a, Vec<String>> {
-        let held = jobs.iter();
-        let held = held.map(|job| (job.bookmark.clone(), job.hold.clone()));
-        let held: Vec<_> = held.collect();
+        let held = holds(jobs);
         Box::pin(self.hold(move |connection| Box::pin(renew(connection, held, until))))
+    }
+
+    fn release_jobs<'a>(&'a self, jobs: &'a [TakenJob], now: Time) -> Answer<'a, ()> {
+        let held = holds(jobs);
+        Box::pin(self.hold(move |connection| Box::pin(release(connection, held, now))))
     }
 
     fn finish_job<'a>(&'a self, job: &'a TakenJob, result: Values, now: Time) -> Answer<'a, bool> {

@@ -4,13 +4,16 @@ use super::{
     SqliteStore,
     sql::{change, get, int, list, number, row, rows, sql, time},
 };
+use crate::json;
 use lockwork_core::workflow::{Answer, InstanceId, Result, Time};
 use lockwork_runtime::store::{NodeRow, NodeStore};
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 fn node(row: &SqliteRow) -> Result<NodeRow> {
+    let name: String = get(row, "name")?;
     Ok(NodeRow {
-        name: get(row, "name")?,
+        running: json::read("lockwork_nodes", &name, get(row, "running")?)?,
+        name,
         since: time(row, "since")?,
         beat: time(row, "beat")?,
         until: time(row, "until")?,
@@ -20,14 +23,16 @@ fn node(row: &SqliteRow) -> Result<NodeRow> {
 
 async fn beat(connection: &mut SqliteConnection, node: NodeRow) -> Result<()> {
     let statement = sql(
-        "INSERT OR REPLACE INTO lockwork_nodes (name, since, beat, until, bursts) VALUES ($1, $2, $3, $4, $5)",
+        "INSERT OR REPLACE INTO lockwork_nodes (name, since, beat, until, bursts, running) \
+         VALUES ($1, $2, $3, $4, $5, $6)",
     );
     let statement = statement
         .bind(node.name)
         .bind(node.since.as_millis())
         .bind(node.beat.as_millis())
         .bind(node.until.as_millis())
-        .bind(int(node.bursts));
+        .bind(int(node.bursts))
+        .bind(list(&node.running)?);
     change(connection, statement).await.map(drop)
 }
 

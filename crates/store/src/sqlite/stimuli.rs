@@ -64,6 +64,20 @@ async fn redirect(
     send(connection, sending).await.map(drop)
 }
 
+/// What is to be done when a bookmark's time has come, unless something else resumes it.
+fn timer_errand(row: &SqliteRow) -> Result<Option<Errand>> {
+    let bookmark = BookmarkId::new(get(row, "id")?)?;
+    if get(row, "promised")? {
+        return Ok(None);
+    }
+    let instance = InstanceId::new(get(row, "instance")?)?;
+    Ok(Some(derived::timer(
+        &instance,
+        &bookmark,
+        time(row, "timer")?,
+    )))
+}
+
 async fn fire_timers(connection: &mut SqliteConnection, now: Time, limit: usize) -> Result<usize> {
     let due = sql(
         "SELECT id, instance, timer, EXISTS (SELECT 1 FROM lockwork_errands WHERE promise = b.id) AS promised \
@@ -76,12 +90,12 @@ async fn fire_timers(connection: &mut SqliteConnection, now: Time, limit: usize)
     }
     let (mut fired, mut errands) = (Vec::new(), Vec::new());
     for row in &due {
-        let bookmark = BookmarkId::new(get(row, "id")?)?;
-        if !get::<bool>(row, "promised")? {
-            let instance = InstanceId::new(get(row, "instance")?)?;
-            errands.push(derived::timer(&instance, &bookmark, time(row, "timer")?));
-        }
-        fired.push(bookmark);
+        // One that is damaged keeps nobody from the others, and does not come again.
+        let errand = timer_errand(row).inspect_err(|error| {
+            tracing::error!(%error, "a timer cannot be read and does not resume anything: export its instance and import it again");
+        });
+        errands.extend(errand.unwrap_or_default());
+        fired.push(get::<String>(row, "id")?);
     }
     let stop = sql(
         "UPDATE lockwork_bookmarks SET timer = NULL WHERE id IN (SELECT value FROM json_each($1))",

@@ -104,6 +104,14 @@ fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, message).transient(false)
 }
 
+/// What fails in the middle of the disk takes all of the group with it (<https://www.sqlite.org/lang_transaction.html>,
+/// "Response To Errors Within A Transaction"): there is nothing left that could be undone.
+fn taken_back(error: Error) -> Error {
+    let message = "the store's file failed while it was written, and nothing of that counts: check its disk; the store goes \
+                   on by itself";
+    Error::new(ErrorKind::Unavailable, message).because(error)
+}
+
 fn no_thread(error: std::io::Error) -> Error {
     let message = "the store got no thread: allow this process more of them";
     Error::new(ErrorKind::Unavailable, message).because(error)
@@ -316,7 +324,7 @@ impl Thread {
             done.push(operation);
             begun?;
             if !counts {
-                execute(connection, UNDO).await?;
+                execute(connection, UNDO).await.map_err(taken_back)?;
             }
         }
         execute(connection, COMMIT).await

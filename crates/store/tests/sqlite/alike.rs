@@ -500,10 +500,21 @@ impl Both {
         }
         let at = self.chance.index(self.jobs.len());
         let (memory, sqlite) = self.jobs.swap_remove(at);
-        let finishes = self.chance.one_in(2);
-        self.log.push(format!("job {finishes} {memory:?}"));
-        let said = match finishes {
-            true => (
+        let what = self.chance.below(3);
+        self.log.push(format!("job {what} {memory:?}"));
+        let said = match what {
+            0 => {
+                let memory = std::slice::from_ref(&memory);
+                soon(self.memory.release_jobs(memory, self.now))
+                    .await
+                    .unwrap();
+                let sqlite = std::slice::from_ref(&sqlite);
+                soon(self.sqlite.release_jobs(sqlite, self.now))
+                    .await
+                    .unwrap();
+                (true, true)
+            }
+            1 => (
                 soon(self.memory.finish_job(&memory, values("done"), self.now))
                     .await
                     .unwrap(),
@@ -511,7 +522,7 @@ impl Both {
                     .await
                     .unwrap(),
             ),
-            false => (
+            _ => (
                 soon(self.memory.renew_jobs(std::slice::from_ref(&memory), until))
                     .await
                     .unwrap()

@@ -4,9 +4,13 @@ use crate::support::{
     Place, at, bookmark, claim, commit, create, errand, instance, kind, sending, soon, stimulus,
     suspend,
 };
-use lockwork_core::workflow::ErrorKind;
-use lockwork_runtime::store::{ErrandStore, Filter, InstanceStore, StimulusStore};
+use lockwork_core::workflow::{ErrorKind, NodeId};
+use lockwork_flow::{Schedule, build};
+use lockwork_runtime::store::{
+    DefinitionStore, ErrandStore, Filter, InstanceStore, NewVersion, StimulusStore, TriggerRow,
+};
 use sqlx::Executor;
+use std::time::Duration;
 
 #[tokio::test]
 async fn a_damaged_instance_is_named_and_the_others_go_on() {
@@ -96,4 +100,52 @@ async fn a_damaged_stimulus_leaves_the_commit_that_needs_it_undone() {
             .unwrap()
             .is_empty()
     );
+}
+
+#[tokio::test]
+async fn a_damaged_schedule_or_timer_keeps_nobody_from_the_others() {
+    let place = Place::new();
+    let store = place.open().await;
+    for id in ["good", "bad"] {
+        soon(store.put(scheduled(id))).await.unwrap();
+    }
+    create(&store, "a").await;
+    let mut timed = bookmark("a:1", "Go");
+    timed.due = Some(at(5));
+    let claimed = claim(&store, "a").await;
+    soon(store.commit(commit(claimed, vec![timed])))
+        .await
+        .unwrap();
+    for damage in [
+        "UPDATE lockwork_triggers SET schedule = '{' WHERE definition_id = 'bad'",
+        "UPDATE lockwork_bookmarks SET instance = ''",
+    ] {
+        let mut connection = place.connection().await;
+        connection
+            .execute("PRAGMA foreign_keys = off")
+            .await
+            .unwrap();
+        connection.execute(damage).await.unwrap();
+    }
+    soon(store.fire(at(20), 9)).await.unwrap();
+    let taken = soon(store.take(at(20), at(99), 9)).await.unwrap();
+    assert_eq!(taken.len(), 1, "the good one: {taken:?}");
+    assert_eq!(soon(store.fire(at(20), 9)).await.unwrap(), 0, "once");
+}
+
+/// A workflow that is started every ten milliseconds.
+fn scheduled(id: &str) -> NewVersion {
+    let definition = build::workflow(id).root(build::log("log", "hello"));
+    let trigger = TriggerRow {
+        node: NodeId::new("timer").unwrap(),
+        hash: stimulus("Timer").hash,
+        schedule: Some(Schedule::Every(Duration::from_millis(10).into())),
+        next: Some(at(10)),
+    };
+    NewVersion {
+        definition: definition.build().unwrap(),
+        publish: true,
+        triggers: vec![trigger],
+        now: at(0),
+    }
 }

@@ -88,6 +88,18 @@ impl JobStore for MemoryStore {
         })
     }
 
+    fn release_jobs<'a>(&'a self, jobs: &'a [TakenJob], now: Time) -> Answer<'a, ()> {
+        self.answer(|inner| {
+            for job in jobs {
+                if let Some(row) = inner.jobs.held(job) {
+                    (row.free, row.hold) = (now, None);
+                    row.attempts = row.attempts.saturating_sub(1);
+                }
+            }
+            Ok(())
+        })
+    }
+
     fn finish_job<'a>(&'a self, job: &'a TakenJob, result: Values, now: Time) -> Answer<'a, bool> {
         self.answer(|inner| {
             if inner.jobs.held(job).is_none() {

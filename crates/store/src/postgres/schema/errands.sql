@@ -125,7 +125,7 @@ BEGIN
     INSERT INTO SCHEMA.errand (id, long, kind, instance, body, due, free)
     SELECT SCHEMA.store_name_v1(one.id), SCHEMA.store_long_v1(one.id), 2, one.instance, one.body, one.old, one.old
     FROM unnest(_id, _instance, _body, _old) WITH ORDINALITY AS one (id, instance, body, old, number)
-    WHERE one.number = ANY (_fired) ORDER BY one.number
+    WHERE one.number = ANY (_fired) AND one.id IS NOT NULL ORDER BY one.number
     ON CONFLICT (id) DO NOTHING;
     RETURN coalesce(cardinality(_fired), 0);
 END $$;

@@ -183,7 +183,8 @@ CREATE TABLE IF NOT EXISTS SCHEMA.node (
     since bigint NOT NULL,
     beat bigint NOT NULL,
     until bigint NOT NULL,
-    bursts bigint NOT NULL
+    bursts bigint NOT NULL,
+    running text[] NOT NULL
 ) WITH (fillfactor = 50);
 
 -- What they agree on: `parts`, into how many all errands are divided.
