@@ -10,7 +10,10 @@ use common::{
     text, wait,
 };
 use nix::sys::signal::Signal;
-use std::fs;
+use std::{
+    fs,
+    io::{Read, Write},
+};
 
 fn samples() -> (tempfile::TempDir, Node) {
     let dir = tempfile::tempdir().expect("a directory");
@@ -223,4 +226,34 @@ fn where_no_node_is_one_is_told_to_start_it() {
         told.contains(&url) && told.contains("`lockwork dev`"),
         "{told}"
     );
+}
+
+/// A web server that answers one request so.
+fn other_server(answer: &'static str) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.write_all(answer.as_bytes());
+    });
+    url
+}
+
+#[test]
+fn another_web_server_is_not_taken_for_a_node() {
+    for answer in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\n<hi>",
+        "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\n<no>",
+    ] {
+        let url = other_server(answer);
+        let output = done(&mut bare(&["start", "greeting", "--node", &url]));
+        let told = text(&output.stderr);
+        assert_eq!(code(output.status), 69, "{answer}: {told}");
+        assert_eq!(text(&output.stdout), "", "{answer}");
+        assert!(told.contains(&url), "{answer}: {told}");
+        assert!(told.contains("is no node of lockwork"), "{answer}: {told}");
+        assert!(told.contains("--node URL"), "{answer}: {told}");
+    }
 }
