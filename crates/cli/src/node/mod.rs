@@ -148,7 +148,7 @@ async fn workflows(runtime: &DistributedRuntime) -> workflow::Result<Vec<String>
     let versions = runtime.store().versions(None).await?;
     let published = versions.into_iter().filter(|version| version.published);
     let mut ids: Vec<_> = published
-        .map(|version| version.definition.id.to_string())
+        .map(|version| show::harmless(version.definition.id.as_str()))
         .collect();
     ids.sort();
     Ok(ids)
