@@ -43,9 +43,17 @@ pub(crate) struct Plan {
     pub(crate) locks_shown: (String, &'static str),
 }
 
-/// Whether nodes can rely on these locks. Asks nobody: so a pair that is unsafe is refused before anything is opened.
-pub(crate) fn check(locks: &Locks, cluster: &DistributedOptions) -> workflow::Result<()> {
-    LockCluster::new(locks.clone(), cluster.clone()).map(drop)
+/// How nodes on this store live together, if they can rely on these locks. Asks nobody: so a pair that is unsafe is refused
+/// before anything is opened.
+pub(crate) fn pair(
+    store: &str,
+    locks: &Locks,
+    allow_local_locks: bool,
+) -> workflow::Result<DistributedOptions> {
+    let mut cluster = DistributedOptions::default();
+    // All who can reach a file are on this machine.
+    cluster.allow_local_locks = allow_local_locks || place::is_file(store);
+    LockCluster::new(locks.clone(), cluster.clone()).map(|_| cluster)
 }
 
 /// A builder for a store, with what the command brings along.

@@ -1,9 +1,10 @@
 //! `lockwork serve`: a node among others that share a store.
 
 use super::{
-    Plan, builder, check,
+    Plan, builder,
     folder::Folder,
-    place::shown,
+    pair,
+    place::{is_file, shown},
     run as run_node,
     settings::{Settings, text},
 };
@@ -14,7 +15,6 @@ use crate::{
 };
 use lockwork::{
     Locks, Registry, Scope,
-    distributed::DistributedOptions,
     server::{Keys, Secret},
     store, workflow,
 };
@@ -28,11 +28,8 @@ pub(crate) async fn run(registry: &Registry, args: Serve) -> Ended {
     let keys = keys(settings.keys.as_deref())?;
     let secret = secret(settings.secret_file.as_deref())?;
     let locks = connect::to(registry, &settings.locks).await?;
-    let is_file = settings.store.starts_with("sqlite:");
-    let mut cluster = DistributedOptions::default();
-    // All who can reach a file are on this machine.
-    cluster.allow_local_locks = args.allow_local_locks || is_file;
-    check(&locks, &cluster).map_err(|error| told_how(error, args.allow_local_locks))?;
+    let pair = pair(&settings.store, &locks, args.allow_local_locks);
+    let mut cluster = pair.map_err(|error| told_how(error, args.allow_local_locks))?;
     cluster.witness = Some(connect::to(registry, &settings.locks).await?);
     let store = store::connect(&settings.store).await?;
     let mut builder = builder(store, settings.node);
@@ -49,7 +46,7 @@ pub(crate) async fn run(registry: &Registry, args: Serve) -> Ended {
         secret,
         workflows_at: settings.workflows_at,
         is_alone: false,
-        store_shown: (shown(&settings.store), kind(is_file)),
+        store_shown: (shown(&settings.store), kind(is_file(&settings.store))),
         locks_shown,
     })
     .await
