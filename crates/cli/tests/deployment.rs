@@ -40,6 +40,26 @@ fn nodes_of_a_deployment_are_told_only_what_they_know() {
     }
 }
 
+/// What a field of a file is, wherever it stands there.
+fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("{name}: "))?;
+    rest.split([',', ' ', '\n']).next()
+}
+
+#[test]
+fn a_deployment_waits_longer_than_a_node_drains() {
+    let help = bare(&["serve", "--help"]).output().unwrap();
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    let drain = help.lines().find(|line| line.contains("Without, 30s"));
+    assert!(drain.is_some(), "{help}");
+    let (compose, kubernetes) = (file("compose.yml"), file("kubernetes.yml"));
+    assert_eq!(field(&compose, "stop_grace_period"), Some("45s"));
+    assert_eq!(
+        field(&kubernetes, "terminationGracePeriodSeconds"),
+        Some("45")
+    );
+}
+
 #[test]
 fn alerts_are_about_what_a_node_counts() {
     let directory = tempfile::tempdir().unwrap();

@@ -57,11 +57,7 @@ pub(crate) fn pair(
 }
 
 /// A builder for a store, with what the command brings along.
-pub(crate) fn builder(store: Arc<dyn Store>, node: Option<String>) -> RuntimeBuilder {
-    let mut options = Options::default();
-    if let Some(node) = node {
-        options.node = node;
-    }
+pub(crate) fn builder(store: Arc<dyn Store>, options: Options) -> RuntimeBuilder {
     RuntimeBuilder::new(store)
         .options(options)
         .registry(work::registry())

@@ -15,10 +15,11 @@ use crate::{
 };
 use lockwork::{
     Locks, Registry, Scope,
+    runtime::Options,
     server::{Keys, Secret},
     store, workflow,
 };
-use std::{io, path::Path};
+use std::{io, path::Path, time::Duration};
 
 pub(crate) async fn run(registry: &Registry, args: Serve) -> Ended {
     if args.until_stdin_ends {
@@ -32,7 +33,7 @@ pub(crate) async fn run(registry: &Registry, args: Serve) -> Ended {
     let mut cluster = pair.map_err(|error| told_how(error, args.allow_local_locks))?;
     cluster.witness = Some(connect::to(registry, &settings.locks).await?);
     let store = store::connect(&settings.store).await?;
-    let mut builder = builder(store, settings.node);
+    let mut builder = builder(store, options(settings.node, settings.drain));
     if let Some(folder) = settings.definitions {
         builder = builder.provider(Folder(folder.into()));
     }
@@ -50,6 +51,13 @@ pub(crate) async fn run(registry: &Registry, args: Serve) -> Ended {
         locks_shown,
     })
     .await
+}
+
+fn options(node: Option<String>, drain: Option<Duration>) -> Options {
+    let mut options = Options::default();
+    options.node = node.unwrap_or(options.node);
+    options.drain = drain.unwrap_or(options.drain);
+    options
 }
 
 /// Whoever started this node is gone, or wants it to be. What it has in hand is for others.
