@@ -180,6 +180,22 @@ fn how_long_a_drain_may_take_comes_from_a_file_and_the_environment_too() {
 }
 
 #[test]
+fn nodes_on_several_machines_are_told_to_sign_links_alike() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("links");
+    fs::write(&file, "x".repeat(32)).unwrap();
+    // Nobody listens on port 1.
+    let words = ["serve", "--store", "postgres://127.0.0.1:1/x"];
+    let told = text(&done(&mut bare(&words)).stderr);
+    assert!(told.contains("--secret-file"), "{told}");
+    let same = [&words[..], &["--secret-file", file.to_str().unwrap()]].concat();
+    let told = text(&done(&mut bare(&same)).stderr);
+    assert!(!told.contains("--secret-file"), "{told}");
+    let output = serve(dir.path(), &[]).end(Signal::SIGTERM).0;
+    assert!(!text(&output.stderr).contains("--secret-file"));
+}
+
+#[test]
 fn a_lock_can_be_taken_away_and_its_holder_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let locks = format!("file:{}", dir.path().join("locks").display());

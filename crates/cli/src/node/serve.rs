@@ -12,6 +12,7 @@ use crate::{
     args::Serve,
     connect,
     exit::{End, Ended},
+    show,
 };
 use lockwork::{
     Locks, Registry, Scope,
@@ -21,6 +22,10 @@ use lockwork::{
 };
 use std::{io, path::Path, time::Duration};
 
+/// Whoever follows a link may reach another node than the one that signed it.
+const ALONE: &str = "links that this node signs are good on this node alone, and until it ends: give all nodes on this store \
+                     the same --secret-file (LOCKWORK_SECRET_FILE), which `openssl rand -hex 32` draws";
+
 pub(crate) async fn run(registry: &Registry, args: Serve) -> Ended {
     if args.until_stdin_ends {
         std::thread::spawn(end_with_stdin);
@@ -28,6 +33,9 @@ pub(crate) async fn run(registry: &Registry, args: Serve) -> Ended {
     let settings = Settings::of(&args, |name| std::env::var(name).ok())?;
     let keys = keys(settings.keys.as_deref())?;
     let secret = secret(settings.secret_file.as_deref())?;
+    if secret.is_none() && !is_file(&settings.store) {
+        show::say(ALONE);
+    }
     let locks = connect::to(registry, &settings.locks).await?;
     let pair = pair(&settings.store, &locks, args.allow_local_locks);
     let mut cluster = pair.map_err(|error| told_how(error, args.allow_local_locks))?;
