@@ -80,7 +80,7 @@ pub(crate) async fn run(plan: Plan) -> Ended {
     }
     let listening = listen(server, &plan.listen).await?;
     let interrupted = match plan.is_alone || !others_live(&runtime).await? {
-        true => interrupted(&runtime).await?,
+        true => interrupted(&**runtime.store(), banner::COUNTED).await?,
         // What is under way may be theirs.
         false => 0,
     };
@@ -130,8 +130,9 @@ async fn others_live(runtime: &DistributedRuntime) -> workflow::Result<bool> {
         .any(|node| node.until > now && node.name != runtime.name()))
 }
 
-/// How many instances were under way when the last node on this store ended.
-async fn interrupted(runtime: &DistributedRuntime) -> workflow::Result<usize> {
+/// How many instances were under way when the last node on this store ended: `most` at most, and one more if there are more.
+/// It is only told, and a store may have as many as it likes.
+async fn interrupted(store: &dyn Store, most: usize) -> workflow::Result<usize> {
     let mut count = 0;
     for status in [
         SubStatus::Pending,
@@ -140,9 +141,13 @@ async fn interrupted(runtime: &DistributedRuntime) -> workflow::Result<usize> {
     ] {
         let filter = Filter {
             sub_status: Some(status),
+            limit: Some(most + 1 - count),
             ..Filter::default()
         };
-        count += runtime.store().list(filter).await?.len();
+        count += store.list(filter).await?.len();
+        if count > most {
+            break;
+        }
     }
     Ok(count)
 }
@@ -156,4 +161,30 @@ async fn workflows(runtime: &DistributedRuntime) -> workflow::Result<Vec<String>
         .collect();
     ids.sort();
     Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockwork::{
+        runtime::MemoryStore,
+        workflow::{Create, DefinitionHandle, Runtime},
+    };
+
+    const ONE: &str = r#"{ "lockwork": 1, "id": "one", "root": { "type": "Log", "id": "a", "with": { "text": "b" } } }"#;
+
+    #[tokio::test]
+    async fn of_many_interrupted_instances_no_more_are_read_than_are_told() {
+        let store = Arc::new(MemoryStore::new());
+        let runtime = builder(store.clone(), Options::default()).build();
+        let one = lockwork::flow::Definition::from_json(ONE).unwrap();
+        let one = runtime.definitions().publish(one).await.unwrap();
+        for _ in 0..5 {
+            let create = Create::new(DefinitionHandle::Version(one.id.clone()));
+            runtime.client(None).create(create).await.unwrap();
+        }
+        assert_eq!(interrupted(&*store, 2).await.unwrap(), 3);
+        assert_eq!(interrupted(&*store, 4).await.unwrap(), 5);
+        assert_eq!(interrupted(&*store, 5).await.unwrap(), 5);
+    }
 }
