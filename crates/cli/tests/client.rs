@@ -244,6 +244,7 @@ fn other_server(answer: &'static str) -> String {
 fn another_web_server_is_not_taken_for_a_node() {
     for answer in [
         "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\n<hi>",
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n[]",
         "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
         "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\n<no>",
     ] {
@@ -256,4 +257,36 @@ fn another_web_server_is_not_taken_for_a_node() {
         assert!(told.contains("is no node of lockwork"), "{answer}: {told}");
         assert!(told.contains("--node URL"), "{answer}: {told}");
     }
+}
+
+#[test]
+fn an_instance_is_shown_with_the_node_that_runs_it() {
+    let (_dir, node) = samples();
+    let name = node.json(&["nodes"])["nodes"][0]["name"].clone();
+    let started = node.ask(&["start", "countdown", "--input", r#"{"from":60}"#]);
+    let instance = text(&started.stdout).trim().to_owned();
+    becomes("somebody runs it", || {
+        node.json(&["instances", "show", &instance])["runs"]["node"] == name
+    });
+    let shown = text(&node.ask(&["instances", "show", &instance]).stdout);
+    let line = shown.lines().find(|line| line.starts_with("Runs on"));
+    let line = line.unwrap_or_else(|| panic!("{shown}"));
+    assert!(line.contains(name.as_str().unwrap()), "{line}");
+    assert!(line.contains("process "), "{line}");
+}
+
+#[test]
+fn of_an_instance_that_nobody_runs_this_is_shown() {
+    let (_dir, node) = samples();
+    let started = node.ask(&["start", "order-approval"]);
+    let instance = text(&started.stdout).trim().to_owned();
+    becomes("it waits, and nobody runs it", || {
+        let found = node.json(&["instances", "show", &instance]);
+        found["state"]["subStatus"] == "suspended" && found["runs"].is_null()
+    });
+    let shown = text(&node.ask(&["instances", "show", &instance]).stdout);
+    assert!(shown.contains("Runs on      no node"), "{shown}");
+    node.ask(&["instances", "cancel", &instance]);
+    let shown = text(&node.ask(&["instances", "show", &instance]).stdout);
+    assert!(!shown.contains("Runs on"), "it is over: {shown}");
 }

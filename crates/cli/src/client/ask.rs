@@ -82,10 +82,11 @@ impl Node {
         let status = response.status();
         let body = response.bytes().await;
         let body = body.map_err(|error| self.unanswered(&error))?;
-        match (status, serde_json::from_slice(&body).ok()) {
+        let body = serde_json::from_slice(&body).ok();
+        match (status, body.filter(Value::is_object)) {
             (StatusCode::NO_CONTENT, _) => Ok(Value::Null),
             (status, Some(body)) if status.is_success() => Ok(body),
-            // A node answers in JSON, also where there is nothing. What stands in front of it may refuse otherwise.
+            // A node answers by an object, also where there is nothing. What stands in front of it may refuse otherwise.
             (status, None) if status.is_success() || status == StatusCode::NOT_FOUND => {
                 Err(self.no_node())
             }
