@@ -13,6 +13,7 @@ use nix::sys::signal::Signal;
 use std::{
     fs,
     io::{Read, Write},
+    net::{Shutdown, TcpListener},
 };
 
 fn samples() -> (tempfile::TempDir, Node) {
@@ -216,7 +217,7 @@ fn whoever_follows_an_instance_is_told_when_its_node_ends() {
 #[test]
 fn where_no_node_is_one_is_told_to_start_it() {
     // Nobody listens on a port that was given back.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", free.local_addr().unwrap());
     drop(free);
     let output = done(&mut bare(&["nodes", "--node", &url]));
@@ -230,14 +231,17 @@ fn where_no_node_is_one_is_told_to_start_it() {
 
 /// A web server that answers one request so.
 fn other_server(answer: &'static str) -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("its address");
     std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
+        let (mut stream, _) = listener.accept().expect("somebody asks");
         let _ = stream.read(&mut [0; 4096]);
         let _ = stream.write_all(answer.as_bytes());
+        let _ = stream.shutdown(Shutdown::Write);
+        // Whoever closes with something unread takes back what was answered.
+        let _ = stream.read_to_end(&mut Vec::new());
     });
-    url
+    format!("http://{address}")
 }
 
 #[test]

@@ -19,7 +19,7 @@ const SHARE: f64 = 1.0;
 
 /// The memory of a process that is in use, in KiB: `VmRSS` of `proc_pid_status(5)`.
 fn memory(pid: Pid) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let number = line.and_then(|rest| rest.split_whitespace().next());
     number.expect("it runs").parse().expect("a number")
@@ -28,10 +28,12 @@ fn memory(pid: Pid) -> u64 {
 /// How long it has had a core, in hundredths of a second: the 14th and 15th of `proc_pid_stat(5)`, of which the first two
 /// end with the last bracket.
 fn worked(pid: Pid) -> u64 {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
     let (_, rest) = stat.rsplit_once(')').expect("a name in brackets");
     let fields = rest.split_whitespace().skip(11).take(2);
-    fields.map(|field| field.parse::<u64>().unwrap()).sum()
+    fields
+        .map(|field| field.parse::<u64>().expect("a number"))
+        .sum()
 }
 
 #[test]
