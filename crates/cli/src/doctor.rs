@@ -4,10 +4,10 @@ use crate::{
     args::Doctor,
     connect,
     exit::{self, End, Ended},
-    node::place::shown,
+    node::{pair, place::shown},
     show,
 };
-use lockwork::{Finding, Registry, Report, Severity, store};
+use lockwork::{Finding, Locks, Registry, Report, Severity, store};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -40,11 +40,14 @@ pub(crate) async fn run(registry: &Registry, args: Doctor) -> Ended {
         });
     }
     if let Some(url) = &places.locks {
+        let locks = connect::to(registry, url).await?;
         looked.push(Looked {
             what: "locks",
             at: shown(url),
-            report: connect::to(registry, url).await?.doctor().await?,
+            report: locks.doctor().await?,
         });
+        let store = places.store.iter();
+        looked.extend(store.filter_map(|store| misfit(store, &locks, args.allow_local_locks)));
     }
     let is_safe = looked.iter().all(|looked| looked.report.is_safe());
     match args.json {
@@ -52,6 +55,20 @@ pub(crate) async fn run(registry: &Registry, args: Doctor) -> Ended {
         false => print(&looked, is_safe),
     }
     Ok(if is_safe { 0 } else { exit::FOUND })
+}
+
+/// Each may be well by itself, and both together be what `lockwork serve` refuses.
+fn misfit(store: &str, locks: &Locks, allow_local_locks: bool) -> Option<Looked> {
+    pair(store, locks, allow_local_locks).err()?;
+    let what = "nodes on several machines can share this store, and these locks keep no other machine out: `lockwork serve` \
+                refuses them together";
+    let remedy = "name locks in PostgreSQL, Redis, SQL Server or Azure, or say --allow-local-locks, here and there, if all \
+                  nodes are on this machine";
+    Some(Looked {
+        what: "pair",
+        at: "of store and locks".to_owned(),
+        report: Report::new(vec![Finding::new(Severity::Unsafe, what, remedy)]),
+    })
 }
 
 impl Places {
@@ -132,6 +149,7 @@ mod tests {
         let args = Doctor {
             place: Place { url: None },
             store: store.map(str::to_owned),
+            allow_local_locks: false,
             json: false,
         };
         let variable = |name: &str| {
@@ -139,6 +157,19 @@ mod tests {
             found.map(|(_, value)| (*value).to_owned())
         };
         Places::of(&args, variable, has_dev)
+    }
+
+    #[tokio::test]
+    async fn a_pair_that_a_node_refuses_is_unsafe() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("file:{}", directory.path().display());
+        let locks = lockwork::connect(&url).await.unwrap();
+        let found = misfit("postgres://db/app", &locks, false).unwrap();
+        assert!(!found.report.is_safe());
+        let told = json(&[found], false);
+        assert_eq!(told["findings"][0]["of"], "pair");
+        assert!(misfit("postgres://db/app", &locks, true).is_none());
+        assert!(misfit("sqlite:./app.db", &locks, false).is_none());
     }
 
     #[test]

@@ -22,10 +22,7 @@ pub(crate) async fn run(registry: &Registry, args: args::Holders) -> Result<u8> 
 
 /// One holder in a few words: `127.0.0.1:4711 (exclusive, for 3m 12s)`.
 pub(crate) fn in_words(holder: &Holder) -> String {
-    let who = holder
-        .client
-        .clone()
-        .unwrap_or_else(|| holder.owner.to_string());
+    let who = client(holder).unwrap_or_else(|| holder.owner.to_string());
     let mode = mode(holder.mode);
     match age(holder) {
         Some(age) => format!("{who} ({mode}, for {})", time::rough(age)),
@@ -51,7 +48,7 @@ pub(crate) fn held_row(holder: &Holder) -> [String; 6] {
         holder.owner.to_string(),
         or_dash(holder.token.map(|token| token.to_string())),
         or_dash(age(holder).map(time::rough)),
-        or_dash(holder.client.clone()),
+        or_dash(client(holder)),
     ]
 }
 
@@ -66,6 +63,11 @@ fn waiting_row(waiting: &Waiting) -> [String; 6] {
         dash(),
         dash(),
     ]
+}
+
+/// What a client calls itself is somebody else's text.
+fn client(holder: &Holder) -> Option<String> {
+    holder.client.as_deref().map(show::harmless)
 }
 
 fn mode(mode: Mode) -> String {
@@ -140,6 +142,14 @@ mod tests {
     fn an_owner_is_never_shown_whole() {
         let json = as_json(&Holders::new(vec![holder()], vec![]));
         assert_eq!(json["holders"][0]["owner"], json!("07070707…"));
+    }
+
+    #[test]
+    fn nobody_elses_text_moves_the_cursor() {
+        let mut holder = holder();
+        holder.client = Some("host\x1b[2J".into());
+        assert_eq!(in_words(&holder), "host\\u{1b}[2J (exclusive)");
+        assert_eq!(held_row(&holder)[5], "host\\u{1b}[2J");
     }
 
     #[test]

@@ -36,15 +36,7 @@ fn rows(held: &Held) -> Vec<[String; 7]> {
             0 => (name(held), held.space.as_str().to_owned(), waiting(held)),
             _ => (String::new(), String::new(), String::new()),
         };
-        [
-            name,
-            kind,
-            mode,
-            token,
-            age,
-            waiting,
-            show::harmless(&client),
-        ]
+        [name, kind, mode, token, age, waiting, client]
     };
     held.holders.holders.iter().enumerate().map(row).collect()
 }

@@ -10,7 +10,11 @@ use common::{
     text, wait,
 };
 use nix::sys::signal::Signal;
-use std::fs;
+use std::{
+    fs,
+    io::{Read, Write},
+    net::{Shutdown, TcpListener},
+};
 
 fn samples() -> (tempfile::TempDir, Node) {
     let dir = tempfile::tempdir().expect("a directory");
@@ -213,7 +217,7 @@ fn whoever_follows_an_instance_is_told_when_its_node_ends() {
 #[test]
 fn where_no_node_is_one_is_told_to_start_it() {
     // Nobody listens on a port that was given back.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", free.local_addr().unwrap());
     drop(free);
     let output = done(&mut bare(&["nodes", "--node", &url]));
@@ -223,4 +227,70 @@ fn where_no_node_is_one_is_told_to_start_it() {
         told.contains(&url) && told.contains("`lockwork dev`"),
         "{told}"
     );
+}
+
+/// A web server that answers one request so.
+fn other_server(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("its address");
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("somebody asks");
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.write_all(answer.as_bytes());
+        let _ = stream.shutdown(Shutdown::Write);
+        // Whoever closes with something unread takes back what was answered.
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn another_web_server_is_not_taken_for_a_node() {
+    for answer in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\n<hi>",
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n[]",
+        "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\n<no>",
+    ] {
+        let url = other_server(answer);
+        let output = done(&mut bare(&["start", "greeting", "--node", &url]));
+        let told = text(&output.stderr);
+        assert_eq!(code(output.status), 69, "{answer}: {told}");
+        assert_eq!(text(&output.stdout), "", "{answer}");
+        assert!(told.contains(&url), "{answer}: {told}");
+        assert!(told.contains("is no node of lockwork"), "{answer}: {told}");
+        assert!(told.contains("--node URL"), "{answer}: {told}");
+    }
+}
+
+#[test]
+fn an_instance_is_shown_with_the_node_that_runs_it() {
+    let (_dir, node) = samples();
+    let name = node.json(&["nodes"])["nodes"][0]["name"].clone();
+    let started = node.ask(&["start", "countdown", "--input", r#"{"from":60}"#]);
+    let instance = text(&started.stdout).trim().to_owned();
+    becomes("somebody runs it", || {
+        node.json(&["instances", "show", &instance])["runs"]["node"] == name
+    });
+    let shown = text(&node.ask(&["instances", "show", &instance]).stdout);
+    let line = shown.lines().find(|line| line.starts_with("Runs on"));
+    let line = line.unwrap_or_else(|| panic!("{shown}"));
+    assert!(line.contains(name.as_str().unwrap()), "{line}");
+    assert!(line.contains("process "), "{line}");
+}
+
+#[test]
+fn of_an_instance_that_nobody_runs_this_is_shown() {
+    let (_dir, node) = samples();
+    let started = node.ask(&["start", "order-approval"]);
+    let instance = text(&started.stdout).trim().to_owned();
+    becomes("it waits, and nobody runs it", || {
+        let found = node.json(&["instances", "show", &instance]);
+        found["state"]["subStatus"] == "suspended" && found["runs"].is_null()
+    });
+    let shown = text(&node.ask(&["instances", "show", &instance]).stdout);
+    assert!(shown.contains("Runs on      no node"), "{shown}");
+    node.ask(&["instances", "cancel", &instance]);
+    let shown = text(&node.ask(&["instances", "show", &instance]).stdout);
+    assert!(!shown.contains("Runs on"), "it is over: {shown}");
 }

@@ -18,7 +18,7 @@ use std::{
     io::{BufRead, BufReader},
     path::Path,
     process::{Child, Output},
-    sync::mpsc::{self, Receiver},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::Duration,
 };
@@ -67,9 +67,9 @@ impl Demo {
         while !self.said.iter().any(|line| line.contains(text)) {
             match self.lines.recv_timeout(LONG) {
                 Ok(line) => self.said.push(line),
-                Err(_) => {
+                Err(why) => {
                     let _ = self.child.kill();
-                    panic!("no {text:?} in {:#?}", self.said)
+                    panic!("{text:?}: {}: {:#?}", silent(why), self.said)
                 }
             }
         }
@@ -89,6 +89,14 @@ impl Demo {
             self.said.push(line);
         }
         (wait(self.child), self.said)
+    }
+}
+
+/// One that takes long is late; one that has closed its output never says it.
+fn silent(why: RecvTimeoutError) -> String {
+    match why {
+        RecvTimeoutError::Timeout => format!("not within {LONG:?}"),
+        RecvTimeoutError::Disconnected => "it has ended without it".to_owned(),
     }
 }
 

@@ -41,6 +41,54 @@ fn nodes_of_a_deployment_are_told_only_what_they_know() {
 }
 
 #[test]
+fn nodes_of_a_deployment_sign_links_alike() {
+    let (compose, kubernetes) = (file("compose.yml"), file("kubernetes.yml"));
+    for line in [
+        "LOCKWORK_SECRET_FILE: /run/secrets/links",
+        "secrets: [keys, links]",
+        "file: ./links",
+    ] {
+        assert!(compose.contains(line), "{line}");
+    }
+    for line in [
+        "{ name: LOCKWORK_SECRET_FILE, value: /run/lockwork/links }",
+        "--from-file=links",
+    ] {
+        assert!(kubernetes.contains(line), "{line}");
+    }
+}
+
+/// What a field of a file is, wherever it stands there.
+fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("{name}: "))?;
+    rest.split([',', ' ', '\n']).next()
+}
+
+#[test]
+fn the_user_of_a_deployment_can_read_its_secrets() {
+    let text = file("kubernetes.yml");
+    let user = field(&text, "runAsUser").expect("a user");
+    // Files of a secret are root's: only the group of the volume makes them somebody else's to read.
+    assert_eq!(field(&text, "fsGroup"), Some(user));
+    assert_eq!(field(&text, "defaultMode"), Some("0440"));
+    assert!(file("Dockerfile").contains(&format!("--uid {user}")));
+}
+
+#[test]
+fn a_deployment_waits_longer_than_a_node_drains() {
+    let help = bare(&["serve", "--help"]).output().unwrap();
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    let drain = help.lines().find(|line| line.contains("Without, 30s"));
+    assert!(drain.is_some(), "{help}");
+    let (compose, kubernetes) = (file("compose.yml"), file("kubernetes.yml"));
+    assert_eq!(field(&compose, "stop_grace_period"), Some("45s"));
+    assert_eq!(
+        field(&kubernetes, "terminationGracePeriodSeconds"),
+        Some("45")
+    );
+}
+
+#[test]
 fn alerts_are_about_what_a_node_counts() {
     let directory = tempfile::tempdir().unwrap();
     let node = Node::dev(directory.path(), &[]);

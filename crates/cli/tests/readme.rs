@@ -7,8 +7,9 @@
 
 use std::{
     fmt::Write as _,
+    fs::{self, Permissions},
     io::{BufRead, BufReader, Write},
-    os::unix::process::CommandExt,
+    os::unix::{fs::PermissionsExt, process::CommandExt},
     path::Path,
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError},
@@ -23,6 +24,47 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// What stands for anything.
 const ANYTHING: char = '…';
+
+/// Where the README says that its node is.
+const SHOWN: &str = "127.0.0.1:8600";
+
+/// Where it is here: somebody may have a node on this machine, or run these tests a second time. So it is at an address of
+/// this process, where a machine has many, of the same width as the one that is shown.
+fn address() -> String {
+    let own = std::process::id();
+    let digit = |place: u32, of: u32| own / place % of;
+    match cfg!(target_os = "linux") {
+        true => format!(
+            "127.{}.{}.{}:8600",
+            1 + digit(1, 9),
+            digit(9, 10),
+            digit(90, 10)
+        ),
+        false => SHOWN.to_owned(),
+    }
+}
+
+/// A line of the README as it is here: what is to be tried names a node that is elsewhere.
+fn here(line: &str) -> String {
+    let address = address();
+    match line.starts_with("Try") && address != SHOWN {
+        true => line.replace("run", &format!("run --node http://{address}")),
+        false => line.replace(SHOWN, &address),
+    }
+}
+
+/// The command as it is here: nothing but where it listens, and whom it asks, is another's.
+fn command(directory: &Path) {
+    let script = format!(
+        "#!/bin/sh\nexport LOCKWORK_NODE_URL=http://{address}\n\
+         if [ \"$1\" = dev ]; then set -- \"$@\" --listen {address}; fi\nexec {program} \"$@\"\n",
+        address = address(),
+        program = env!("CARGO_BIN_EXE_lockwork"),
+    );
+    let file = directory.join("lockwork");
+    fs::write(&file, script).unwrap();
+    fs::set_permissions(&file, Permissions::from_mode(0o755)).unwrap();
+}
 
 /// A command line, and what the README says that it prints.
 #[derive(Debug, PartialEq)]
@@ -80,8 +122,8 @@ struct Shell {
 }
 
 impl Shell {
-    fn new(directory: &Path) -> Self {
-        let program = Path::new(env!("CARGO_BIN_EXE_lockwork")).parent().unwrap();
+    fn new(directory: &Path, program: &Path) -> Self {
+        command(program);
         let path = std::env::var("PATH").unwrap();
         let mut command = Command::new("bash");
         command
@@ -114,33 +156,36 @@ impl Shell {
         }
     }
 
-    /// Runs a line and waits until it has printed what the README shows, and is over.
+    /// Runs a line and waits until it has printed what the README shows, and is over, and went well.
     fn run(&mut self, shown: &Shown, number: usize) {
-        let over = format!("over: {number}");
-        writeln!(self.orders, "{}\necho '{over}'", shown.command).unwrap();
-        let mut wanted = shown.prints.iter().peekable();
-        let (mut is_over, until) = (false, Instant::now() + LIMIT);
-        while !is_over || wanted.peek().is_some() {
+        let over = format!("over: {number}, ");
+        writeln!(self.orders, "{}\necho \"{over}$?\"", shown.command).unwrap();
+        let mut wanted = shown.prints.iter().map(|line| here(line)).peekable();
+        let (mut code, until) = (None, Instant::now() + LIMIT);
+        while code.is_none() || wanted.peek().is_some() {
             let line = self.line(until, shown, wanted.peek());
-            is_over |= line == over;
+            code = line.strip_prefix(&over).map(str::to_owned).or(code);
             if wanted.peek().is_some_and(|wanted| is_like(&line, wanted)) {
                 wanted.next();
             }
         }
+        assert_eq!(code.as_deref(), Some("0"), "{}", self.printed);
     }
 
-    fn line(&mut self, until: Instant, shown: &Shown, wanted: Option<&&&str>) -> String {
+    fn line(&mut self, until: Instant, shown: &Shown, wanted: Option<&String>) -> String {
         let left = until.saturating_duration_since(Instant::now());
-        match self.lines.recv_timeout(left) {
+        let why = match self.lines.recv_timeout(left) {
             Ok(line) => {
                 let _ = writeln!(self.printed, "{line}");
-                line
+                return line;
             }
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => panic!(
-                "`{}` has not printed {wanted:?}, but so far:\n{}",
-                shown.command, self.printed
-            ),
-        }
+            Err(RecvTimeoutError::Timeout) => format!("not within {LIMIT:?}"),
+            Err(RecvTimeoutError::Disconnected) => "never, the shell has ended".to_owned(),
+        };
+        panic!(
+            "`{}` prints {wanted:?}: {why}, but so far:\n{}",
+            shown.command, self.printed
+        )
     }
 }
 
@@ -158,7 +203,8 @@ impl Drop for Shell {
 #[test]
 fn every_command_line_of_the_readme_prints_what_it_shows() {
     let directory = tempfile::tempdir().unwrap();
-    let (all, mut shell) = (shown(), Shell::new(directory.path()));
+    let program = tempfile::tempdir().unwrap();
+    let (all, mut shell) = (shown(), Shell::new(directory.path(), program.path()));
     assert!(all.len() > 10, "{all:?}");
     for (number, shown) in all.iter().enumerate() {
         shell.run(shown, number);

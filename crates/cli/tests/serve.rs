@@ -10,7 +10,11 @@ use common::{
     text,
 };
 use nix::sys::signal::Signal;
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 fn store(dir: &Path) -> String {
     format!("sqlite:{}", dir.join("shared.db").display())
@@ -131,6 +135,64 @@ fn nodes_share_a_store_and_each_ends_with_0() {
         let (output, _) = node.end(Signal::SIGTERM);
         assert_eq!(code(output.status), 0);
     }
+}
+
+#[test]
+fn a_node_whose_work_takes_longer_than_its_drain_ends_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let long = r#"{ "lockwork": 1, "id": "long", "options": { "commit": "step" }, "root":
+        { "type": "Sequence", "id": "main", "do": [
+            { "type": "Log", "id": "say", "with": { "text": "begun" } },
+            { "type": "Call", "id": "work", "with": { "name": "work", "args": { "ms": 5000 } } } ] } }"#;
+    fs::write(dir.path().join("long.json"), long).unwrap();
+    let folder = dir.path().to_str().unwrap();
+    let node = serve(dir.path(), &["--drain", "100ms", "--definitions", folder]);
+    let instance = text(&node.ask(&["start", "long"]).stdout).trim().to_owned();
+    common::becomes("it has begun", || {
+        let found = node.json(&["instances", "show", &instance]);
+        let journal = found["journal"].as_array().unwrap().clone();
+        journal.iter().any(|entry| entry["happened"] == "logged")
+    });
+    let began = Instant::now();
+    let (output, _) = node.end(Signal::SIGTERM);
+    let told = text(&output.stderr);
+    assert_eq!(code(output.status), 0, "{told}");
+    assert!(told.contains("it is done again elsewhere"), "{told}");
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(4), "too late: {took:?}");
+}
+
+#[test]
+fn how_long_a_drain_may_take_comes_from_a_file_and_the_environment_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("serve.toml");
+    let lines = format!("store = \"{}\"\ndrain = \"soon\"\n", store(dir.path()));
+    fs::write(&file, &lines).unwrap();
+    let mut command = bare(&["serve", "--config", file.to_str().unwrap()]);
+    let told = done(&mut command);
+    assert_eq!(code(told.status), 2);
+    let told = text(&told.stderr);
+    assert!(told.contains("drain") && told.contains("30s"), "{told}");
+    let told = done(command.env("LOCKWORK_DRAIN", "12"));
+    assert!(text(&told.stderr).contains("12 of what?"));
+    command.env("LOCKWORK_DRAIN", "12s");
+    Node::start(command.env("LOCKWORK_LISTEN", "127.0.0.1:0"));
+}
+
+#[test]
+fn nodes_on_several_machines_are_told_to_sign_links_alike() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("links");
+    fs::write(&file, "x".repeat(32)).unwrap();
+    // Nobody listens on port 1.
+    let words = ["serve", "--store", "postgres://127.0.0.1:1/x"];
+    let told = text(&done(&mut bare(&words)).stderr);
+    assert!(told.contains("--secret-file"), "{told}");
+    let same = [&words[..], &["--secret-file", file.to_str().unwrap()]].concat();
+    let told = text(&done(&mut bare(&same)).stderr);
+    assert!(!told.contains("--secret-file"), "{told}");
+    let output = serve(dir.path(), &[]).end(Signal::SIGTERM).0;
+    assert!(!text(&output.stderr).contains("--secret-file"));
 }
 
 #[test]

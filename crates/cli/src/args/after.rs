@@ -72,8 +72,8 @@ pub(crate) const SERVE: After = After {
     codes: &[],
     notes: "\
 What is not said here is looked for in LOCKWORK_STORE, LOCKWORK_LOCKS (or LOCKWORK_URL), LOCKWORK_LISTEN,
-LOCKWORK_NODE, LOCKWORK_KEYS, LOCKWORK_SECRET_FILE, LOCKWORK_DEFINITIONS and LOCKWORK_WORKFLOWS_AT, and then in the
-file of --config.
+LOCKWORK_NODE, LOCKWORK_KEYS, LOCKWORK_SECRET_FILE, LOCKWORK_DEFINITIONS, LOCKWORK_WORKFLOWS_AT and LOCKWORK_DRAIN, and
+then in the file of --config.
 A URL with a password belongs there: everybody can read the arguments of a process.
 ",
 };

@@ -138,6 +138,9 @@ pub(crate) struct Doctor {
     /// Where workflows are kept: postgres://USER@HOST/DATABASE or sqlite:./lockwork.db
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
+    /// All nodes on this store run on this machine: locks that reach no further will do
+    #[arg(long)]
+    pub(crate) allow_local_locks: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -50,6 +50,9 @@ pub(crate) struct Serve {
     /// Where the routes are that workflows name. Without, /workflows
     #[arg(long, value_name = "PATH")]
     pub(crate) workflows_at: Option<String>,
+    /// How long its work may take to come to the end of a step once it is told to end. Without, 30s
+    #[arg(long, value_name = "TIME")]
+    pub(crate) drain: Option<String>,
     /// Lines such as store = "postgres://db/app", for what is said nowhere else
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

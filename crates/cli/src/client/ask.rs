@@ -80,12 +80,17 @@ impl Node {
         let response = request.send().await;
         let response = response.map_err(|error| self.unanswered(&error))?;
         let status = response.status();
-        let body = read(response)
-            .await
-            .map_err(|error| self.unanswered(&error))?;
-        match status.is_success() {
-            true => Ok(body),
-            false => Err(refused(status, &body)),
+        let body = response.bytes().await;
+        let body = body.map_err(|error| self.unanswered(&error))?;
+        let body = serde_json::from_slice(&body).ok();
+        match (status, body.filter(Value::is_object)) {
+            (StatusCode::NO_CONTENT, _) => Ok(Value::Null),
+            (status, Some(body)) if status.is_success() => Ok(body),
+            // A node answers by an object, also where there is nothing. What stands in front of it may refuse otherwise.
+            (status, None) if status.is_success() || status == StatusCode::NOT_FOUND => {
+                Err(self.no_node())
+            }
+            (status, body) => Err(refused(status, &body.unwrap_or_default())),
         }
     }
 
@@ -103,6 +108,16 @@ impl Node {
             url.query_pairs_mut().extend_pairs(query);
         }
         Ok(url)
+    }
+
+    /// Somebody else's web server would otherwise be taken for a node that has done what it was asked.
+    fn no_node(&self) -> End {
+        let at = self.url.as_str().trim_end_matches('/');
+        let sentence = format!(
+            "what answers at {at} is no node of lockwork: say where one is, with --node URL or LOCKWORK_NODE_URL, or start one \
+             with `lockwork dev`"
+        );
+        End::new(exit::UNAVAILABLE, sentence)
     }
 
     fn unanswered(&self, error: &reqwest::Error) -> End {
@@ -143,12 +158,6 @@ fn client(url: &Url) -> Result<Client, Box<dyn Error>> {
         client = client.no_proxy();
     }
     Ok(client.build()?)
-}
-
-/// The body, if it is JSON.
-async fn read(response: Response) -> Result<Value, reqwest::Error> {
-    let bytes = response.bytes().await?;
-    Ok(serde_json::from_slice(&bytes).unwrap_or(Value::Null))
 }
 
 /// From a problem document to how this command ends.

@@ -1,6 +1,6 @@
 //! `lockwork instances`: looking at them, and what can be done with them.
 
-use super::{answer, ask::Node, cell, journal::Tree, list, moment, waits};
+use super::{answer, ask::Node, cell, journal::Tree, list, moment, runs, waits};
 use crate::{
     args::{Ids, Instances, InstancesList, Show},
     exit::Ended,
@@ -92,6 +92,9 @@ async fn one(args: Show, id: &str) -> Ended {
     let mut found = node.get(&["instances", id], &[]).await?;
     let journal = node.get(&["instances", id, "journal"], &[]).await?;
     found["journal"] = journal["entries"].clone();
+    if let Some(runs) = runs::now(&node, id, &found["state"]).await {
+        found["runs"] = runs;
+    }
     Ok(answer(args.json, &found, print_one))
 }
 
@@ -104,6 +107,9 @@ fn print_one(found: &Value) {
     line("Instance", &cell(&state["instance"]));
     line("Workflow", &cell(&found["definition"]));
     line("Status", &cell(&state["subStatus"]));
+    if let Some(runs) = found.get("runs") {
+        line("Runs on", &runs::in_words(runs));
+    }
     line("Created", &moment(&state["created"]));
     for (title, field) in [("Correlation", "correlation"), ("Name", "name")] {
         if state[field].is_string() {

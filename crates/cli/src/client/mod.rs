@@ -6,6 +6,7 @@ mod instances;
 mod journal;
 mod queue;
 mod run;
+mod runs;
 mod signal;
 mod start;
 mod waits;

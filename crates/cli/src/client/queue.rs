@@ -57,15 +57,16 @@ fn stimulus_name(stimulus: &Value) -> String {
     let name = ["name", "hash"]
         .iter()
         .find_map(|field| stimulus[field].as_str());
-    name.map_or_else(|| "-".to_owned(), |name| name.chars().take(16).collect())
+    let shown = |name: &str| show::harmless(&name.chars().take(16).collect::<String>());
+    name.map_or_else(|| "-".to_owned(), shown)
 }
 
 fn dead(found: &Value) {
     let rows = list(found, "deadLetters").iter().map(|one| {
         let failed = &one["reason"]["failed"];
-        let why = match failed["error"].as_str() {
-            Some(error) => error.to_owned(),
-            None => cell(&one["reason"]),
+        let why = match failed["error"].is_string() {
+            true => cell(&failed["error"]),
+            false => cell(&one["reason"]),
         };
         [
             cell(&one["id"]),
@@ -113,4 +114,15 @@ fn members(found: &Value) {
     });
     let rows: Vec<_> = rows.collect();
     table::print(["NODE", "", "SINCE", "LAST HEARD", "BURSTS"], &rows);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_elses_text_moves_the_cursor() {
+        let stimulus = json!({ "name": "a\x1b[2J and more than is shown" });
+        assert_eq!(stimulus_name(&stimulus), "a\\u{1b}[2J and more t");
+    }
 }

@@ -1,6 +1,7 @@
 //! What an instance waits for, in words, and whether it goes on by itself.
 
 use super::{cell, list, moment, now};
+use crate::show;
 use lockwork::flow::{EVENT, TASK};
 use serde_json::Value;
 
@@ -22,7 +23,7 @@ fn one(bookmark: &Value) -> String {
         Some(EVENT) => format!("the event {}", cell(&payload["name"])),
         Some(TASK) => format!("the task {}", cell(&payload["task"])),
         _ if bookmark["due"].is_i64() => "time to pass".to_owned(),
-        Some(name) => name.to_owned(),
+        Some(name) => show::harmless(name),
         None => "something".to_owned(),
     };
     match bookmark["due"].is_i64() {

@@ -9,6 +9,9 @@ const SHOWN: usize = 6;
 /// As much of a node's name as tells it from others.
 const NAME: usize = 20;
 
+/// So many interrupted instances are counted. Whoever has more wants to know that, and not to wait for the number.
+pub(crate) const COUNTED: usize = 100;
+
 /// Everything it says.
 pub(crate) struct Banner {
     pub(crate) interrupted: usize,
@@ -58,6 +61,9 @@ impl Banner {
         match self.interrupted {
             0 => Vec::new(),
             1 => vec!["resumed 1 interrupted instance".to_owned()],
+            many if many > COUNTED => {
+                vec![format!("resumed more than {COUNTED} interrupted instances")]
+            }
             many => vec![format!("resumed {many} interrupted instances")],
         }
     }
@@ -142,6 +148,14 @@ mod tests {
         let mut banner = banner();
         banner.interrupted = 1;
         assert_eq!(banner.lines()[0], "resumed 1 interrupted instance");
+    }
+
+    #[test]
+    fn of_very_many_instances_it_is_told_that_there_are_more() {
+        let mut banner = banner();
+        banner.interrupted = COUNTED + 1;
+        let told = "resumed more than 100 interrupted instances";
+        assert_eq!(banner.lines()[0], told);
     }
 
     #[test]

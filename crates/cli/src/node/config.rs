@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// What can be said there.
-pub(crate) const KNOWN: [&str; 8] = [
+pub(crate) const KNOWN: [&str; 9] = [
     "store",
     "locks",
     "listen",
@@ -12,6 +12,7 @@ pub(crate) const KNOWN: [&str; 8] = [
     "secret-file",
     "definitions",
     "workflows-at",
+    "drain",
 ];
 
 /// Reads such a file.

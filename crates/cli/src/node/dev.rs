@@ -8,6 +8,7 @@ use crate::{
 use lockwork::{
     LockOptions, Locks, Registry, Wait,
     distributed::DistributedOptions,
+    runtime,
     server::Keys,
     store::sqlite::{Options, SqliteStore},
 };
@@ -35,7 +36,7 @@ pub(crate) async fn run(registry: &Registry, args: Dev) -> Ended {
     let shortly = LockOptions::new().wait(Wait::For(DYING));
     let first = locks.mutex("lockwork-dev").lock_with(shortly).await?;
     let store = SqliteStore::open_with(Options::new(&file)).await?;
-    let mut builder = builder(Arc::new(store), None);
+    let mut builder = builder(Arc::new(store), runtime::Options::default());
     if args.samples {
         builder = builder.provider(samples::all()?);
     }

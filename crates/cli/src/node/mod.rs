@@ -43,17 +43,21 @@ pub(crate) struct Plan {
     pub(crate) locks_shown: (String, &'static str),
 }
 
-/// Whether nodes can rely on these locks. Asks nobody: so a pair that is unsafe is refused before anything is opened.
-pub(crate) fn check(locks: &Locks, cluster: &DistributedOptions) -> workflow::Result<()> {
-    LockCluster::new(locks.clone(), cluster.clone()).map(drop)
+/// How nodes on this store live together, if they can rely on these locks. Asks nobody: so a pair that is unsafe is refused
+/// before anything is opened.
+pub(crate) fn pair(
+    store: &str,
+    locks: &Locks,
+    allow_local_locks: bool,
+) -> workflow::Result<DistributedOptions> {
+    let mut cluster = DistributedOptions::default();
+    // All who can reach a file are on this machine.
+    cluster.allow_local_locks = allow_local_locks || place::is_file(store);
+    LockCluster::new(locks.clone(), cluster.clone()).map(|_| cluster)
 }
 
 /// A builder for a store, with what the command brings along.
-pub(crate) fn builder(store: Arc<dyn Store>, node: Option<String>) -> RuntimeBuilder {
-    let mut options = Options::default();
-    if let Some(node) = node {
-        options.node = node;
-    }
+pub(crate) fn builder(store: Arc<dyn Store>, options: Options) -> RuntimeBuilder {
     RuntimeBuilder::new(store)
         .options(options)
         .registry(work::registry())
@@ -76,7 +80,7 @@ pub(crate) async fn run(plan: Plan) -> Ended {
     }
     let listening = listen(server, &plan.listen).await?;
     let interrupted = match plan.is_alone || !others_live(&runtime).await? {
-        true => interrupted(&runtime).await?,
+        true => interrupted(&**runtime.store(), banner::COUNTED).await?,
         // What is under way may be theirs.
         false => 0,
     };
@@ -126,8 +130,9 @@ async fn others_live(runtime: &DistributedRuntime) -> workflow::Result<bool> {
         .any(|node| node.until > now && node.name != runtime.name()))
 }
 
-/// How many instances were under way when the last node on this store ended.
-async fn interrupted(runtime: &DistributedRuntime) -> workflow::Result<usize> {
+/// How many instances were under way when the last node on this store ended: `most` at most, and one more if there are more.
+/// It is only told, and a store may have as many as it likes.
+async fn interrupted(store: &dyn Store, most: usize) -> workflow::Result<usize> {
     let mut count = 0;
     for status in [
         SubStatus::Pending,
@@ -136,9 +141,13 @@ async fn interrupted(runtime: &DistributedRuntime) -> workflow::Result<usize> {
     ] {
         let filter = Filter {
             sub_status: Some(status),
+            limit: Some(most + 1 - count),
             ..Filter::default()
         };
-        count += runtime.store().list(filter).await?.len();
+        count += store.list(filter).await?.len();
+        if count > most {
+            break;
+        }
     }
     Ok(count)
 }
@@ -148,8 +157,34 @@ async fn workflows(runtime: &DistributedRuntime) -> workflow::Result<Vec<String>
     let versions = runtime.store().versions(None).await?;
     let published = versions.into_iter().filter(|version| version.published);
     let mut ids: Vec<_> = published
-        .map(|version| version.definition.id.to_string())
+        .map(|version| show::harmless(version.definition.id.as_str()))
         .collect();
     ids.sort();
     Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockwork::{
+        runtime::MemoryStore,
+        workflow::{Create, DefinitionHandle, Runtime},
+    };
+
+    const ONE: &str = r#"{ "lockwork": 1, "id": "one", "root": { "type": "Log", "id": "a", "with": { "text": "b" } } }"#;
+
+    #[tokio::test]
+    async fn of_many_interrupted_instances_no_more_are_read_than_are_told() {
+        let store = Arc::new(MemoryStore::new());
+        let runtime = builder(store.clone(), Options::default()).build();
+        let one = lockwork::flow::Definition::from_json(ONE).unwrap();
+        let one = runtime.definitions().publish(one).await.unwrap();
+        for _ in 0..5 {
+            let create = Create::new(DefinitionHandle::Version(one.id.clone()));
+            runtime.client(None).create(create).await.unwrap();
+        }
+        assert_eq!(interrupted(&*store, 2).await.unwrap(), 3);
+        assert_eq!(interrupted(&*store, 4).await.unwrap(), 5);
+        assert_eq!(interrupted(&*store, 5).await.unwrap(), 5);
+    }
 }

@@ -21,6 +21,11 @@ pub(crate) fn shown(url: &str) -> String {
     }
 }
 
+/// Whether it is a store in a file, which processes of one machine share and nobody else.
+pub(crate) fn is_file(store: &str) -> bool {
+    store.starts_with("sqlite:")
+}
+
 /// The path of a URL of a file.
 pub(crate) fn path(url: &str) -> &str {
     let (_, rest) = url.split_once(':').unwrap_or(("", url));

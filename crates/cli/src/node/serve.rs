@@ -1,9 +1,10 @@
 //! `lockwork serve`: a node among others that share a store.
 
 use super::{
-    Plan, builder, check,
+    Plan, builder,
     folder::Folder,
-    place::shown,
+    pair,
+    place::{is_file, shown},
     run as run_node,
     settings::{Settings, text},
 };
@@ -11,14 +12,19 @@ use crate::{
     args::Serve,
     connect,
     exit::{End, Ended},
+    show,
 };
 use lockwork::{
     Locks, Registry, Scope,
-    distributed::DistributedOptions,
+    runtime::Options,
     server::{Keys, Secret},
     store, workflow,
 };
-use std::{io, path::Path};
+use std::{io, path::Path, time::Duration};
+
+/// Whoever follows a link may reach another node than the one that signed it.
+const ALONE: &str = "links that this node signs are good on this node alone, and until it ends: give all nodes on this store \
+                     the same --secret-file (LOCKWORK_SECRET_FILE), which `openssl rand -hex 32` draws";
 
 pub(crate) async fn run(registry: &Registry, args: Serve) -> Ended {
     if args.until_stdin_ends {
@@ -27,15 +33,15 @@ pub(crate) async fn run(registry: &Registry, args: Serve) -> Ended {
     let settings = Settings::of(&args, |name| std::env::var(name).ok())?;
     let keys = keys(settings.keys.as_deref())?;
     let secret = secret(settings.secret_file.as_deref())?;
+    if secret.is_none() && !is_file(&settings.store) {
+        show::say(ALONE);
+    }
     let locks = connect::to(registry, &settings.locks).await?;
-    let is_file = settings.store.starts_with("sqlite:");
-    let mut cluster = DistributedOptions::default();
-    // All who can reach a file are on this machine.
-    cluster.allow_local_locks = args.allow_local_locks || is_file;
-    check(&locks, &cluster).map_err(|error| told_how(error, args.allow_local_locks))?;
+    let pair = pair(&settings.store, &locks, args.allow_local_locks);
+    let mut cluster = pair.map_err(|error| told_how(error, args.allow_local_locks))?;
     cluster.witness = Some(connect::to(registry, &settings.locks).await?);
     let store = store::connect(&settings.store).await?;
-    let mut builder = builder(store, settings.node);
+    let mut builder = builder(store, options(settings.node, settings.drain));
     if let Some(folder) = settings.definitions {
         builder = builder.provider(Folder(folder.into()));
     }
@@ -49,10 +55,17 @@ pub(crate) async fn run(registry: &Registry, args: Serve) -> Ended {
         secret,
         workflows_at: settings.workflows_at,
         is_alone: false,
-        store_shown: (shown(&settings.store), kind(is_file)),
+        store_shown: (shown(&settings.store), kind(is_file(&settings.store))),
         locks_shown,
     })
     .await
+}
+
+fn options(node: Option<String>, drain: Option<Duration>) -> Options {
+    let mut options = Options::default();
+    options.node = node.unwrap_or(options.node);
+    options.drain = drain.unwrap_or(options.drain);
+    options
 }
 
 /// Whoever started this node is gone, or wants it to be. What it has in hand is for others.

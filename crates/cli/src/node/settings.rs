@@ -4,8 +4,9 @@ use super::{config, place};
 use crate::{
     args::{ADDRESS, Serve},
     exit::{self, End, Ended},
+    time,
 };
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 /// What was said, wherever.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,6 +19,7 @@ pub(crate) struct Settings {
     pub(crate) secret_file: Option<String>,
     pub(crate) definitions: Option<String>,
     pub(crate) workflows_at: Option<String>,
+    pub(crate) drain: Option<Duration>,
 }
 
 impl Settings {
@@ -33,6 +35,7 @@ impl Settings {
         let locks = find(&args.locks, &["LOCKWORK_LOCKS", "LOCKWORK_URL"], "locks");
         let locks = locks.map_or_else(|| beside(&store), Ok)?;
         let listen = find(&args.listen, &["LOCKWORK_LISTEN"], "listen");
+        let drain = find(&args.drain, &["LOCKWORK_DRAIN"], "drain");
         Ok(Self {
             store,
             locks,
@@ -46,6 +49,7 @@ impl Settings {
                 &["LOCKWORK_WORKFLOWS_AT"],
                 "workflows-at",
             ),
+            drain: drain.as_deref().map(length).transpose()?,
         })
     }
 }
@@ -62,6 +66,13 @@ fn file(path: Option<&Path>) -> Ended<BTreeMap<&'static str, String>> {
 pub(crate) fn text(path: &Path, what: &str) -> Ended<String> {
     std::fs::read_to_string(path).map_err(|error| {
         let sentence = format!("{what} cannot be read: {}: {error}", path.display());
+        End::new(exit::USAGE, sentence)
+    })
+}
+
+fn length(drain: &str) -> Ended<Duration> {
+    time::duration(drain).map_err(|how| {
+        let sentence = format!("how long may a drain take? {how}");
         End::new(exit::USAGE, sentence)
     })
 }
@@ -119,7 +130,7 @@ mod tests {
     fn an_argument_counts_before_the_environment_and_that_before_the_file() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("serve.toml");
-        let lines = "store = \"sqlite:f\"\nlisten = \"f\"\nnode = \"f\"";
+        let lines = "store = \"sqlite:f\"\nlisten = \"f\"\nnode = \"f\"\ndrain = \"1m\"";
         std::fs::write(&file, lines).unwrap();
         let args = Serve {
             config: Some(file),
@@ -131,6 +142,7 @@ mod tests {
         assert_eq!(settings.store, "sqlite:a");
         assert_eq!(settings.listen, "e");
         assert_eq!(settings.node.as_deref(), Some("f"));
+        assert_eq!(settings.drain, Some(Duration::from_secs(60)));
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Nodes in tests: each in a directory of its own, on a port that is free, ended with the test.
 
 use super::{LIMIT, done, send, text, wait};
-use nix::sys::signal::Signal;
+use nix::{sys::signal::Signal, unistd::Pid};
 use std::{
     io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, Output, Stdio},
-    sync::mpsc::{self, Receiver},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
 };
@@ -61,10 +61,10 @@ impl Node {
         while !lines.last().is_some_and(|line| line.starts_with("Try")) {
             match rest.recv_timeout(LIMIT) {
                 Ok(line) => lines.push(line),
-                Err(_) => {
+                Err(why) => {
                     let _ = child.kill();
-                    let output = wait(child);
-                    panic!("it is not ready: {lines:?}, {}", text(&output.stderr))
+                    let told = text(&wait(child).stderr);
+                    panic!("{}: {lines:?}, {told}", unready(why))
                 }
             }
         }
@@ -101,6 +101,33 @@ impl Node {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{words:?}: {error}"))
     }
 
+    /// Waits until it has said `wanted` on standard error, of which nobody else learns anything then.
+    pub(crate) fn tells(&mut self, wanted: &str) {
+        let child = self.child.as_mut().expect("it runs");
+        let errors = BufReader::new(child.stderr.take().expect("its errors"));
+        let (tell, told) = mpsc::channel();
+        // Reads on when nobody listens: the node must not have to wait for a reader.
+        thread::spawn(move || {
+            for line in errors.lines().map_while(Result::ok) {
+                let _ = tell.send(line);
+            }
+        });
+        let mut said = String::new();
+        while !said.contains(wanted) {
+            match told.recv_timeout(LIMIT) {
+                Ok(line) => said += &line,
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("not within {LIMIT:?}: {wanted:?}: {said}")
+                }
+                Err(RecvTimeoutError::Disconnected) => panic!("it never says {wanted:?}: {said}"),
+            }
+        }
+    }
+
+    pub(crate) fn pid(&self) -> Pid {
+        super::pid(self.child.as_ref().expect("it runs"))
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         send(self.child.as_ref().expect("it runs"), signal);
     }
@@ -114,6 +141,14 @@ impl Node {
     pub(crate) fn wait(&mut self) -> (Output, Vec<String>) {
         let output = wait(self.child.take().expect("it runs"));
         (output, self.rest.iter().collect())
+    }
+}
+
+/// One that takes long is late; one that has closed its output never comes.
+fn unready(why: RecvTimeoutError) -> String {
+    match why {
+        RecvTimeoutError::Timeout => format!("it is ready: not within {LIMIT:?}"),
+        RecvTimeoutError::Disconnected => "it has ended before it was ready".to_owned(),
     }
 }
 
