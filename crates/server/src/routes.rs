@@ -22,6 +22,25 @@ pub(crate) enum Access {
     Declared,
     /// Whoever has a key that is good for this.
     Needs(Scope),
+    /// Whoever has a key that is good for looking, also while the node has much to do.
+    Watches,
+}
+
+impl Access {
+    /// What a key must be good for.
+    pub(crate) const fn scope(self) -> Option<Scope> {
+        match self {
+            Self::Always | Self::Signed => None,
+            Self::Declared => Some(Scope::Call),
+            Self::Needs(scope) => Some(scope),
+            Self::Watches => Some(Scope::Read),
+        }
+    }
+
+    /// Whether it is answered while the node has much to do.
+    pub(crate) const fn is_urgent(self) -> bool {
+        matches!(self, Self::Always | Self::Watches)
+    }
 }
 
 /// Something that can be asked.
@@ -111,7 +130,7 @@ operations! {
         gives &[Given(200, Some("Health"), "It can."), Given(503, Some("Health"), "It cannot, and why.")];
     get "/openapi.json" Access::Always, "describe", "What can be asked", api::health::describe,
         gives &[Given(200, Some("Anything"), "This document.")];
-    get "/metrics" READ, "measure", "What was counted, in the words of Prometheus", api::health::measure,
+    get "/metrics" Access::Watches, "measure", "What was counted, in the words of Prometheus", api::health::measure,
         gives &[Given(200, Some("Text"), "One number in each line.")];
 
     get "/v1/definitions" READ, "listDefinitions", "Each workflow, in the version that counts or else the last one",
@@ -258,7 +277,8 @@ pub(crate) fn router(node: &Node) -> Router {
     router
         .fallback(api::nothing)
         .method_not_allowed_fallback(api::not_so)
-        .layer(DefaultBodyLimit::max(node.limits.body))
+        // What a request brings was read, and measured, before it came here.
+        .layer(DefaultBodyLimit::disable())
         .with_state(Arc::clone(node))
 }
 

@@ -5,11 +5,14 @@
 )]
 
 mod access;
+mod away;
 mod calling;
 mod client;
 mod ending;
 mod endpoint_doors;
 mod endpoints;
 mod enduring;
+mod health;
 mod looking_after;
 mod place;
+mod slow;

@@ -2,7 +2,7 @@
 
 use crate::client::{Answer, Client};
 use lockwork_core::lock::{Locks, Memory};
-use lockwork_runtime::{Drained, LocalRuntime, MemoryStore, Options, RuntimeBuilder};
+use lockwork_runtime::{Drained, LocalRuntime, MemoryStore, Options, RuntimeBuilder, Store};
 use lockwork_server::{Keys, Limits, Scope, Server};
 use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
@@ -42,7 +42,10 @@ impl Place {
     }
 
     /// One on this store.
-    pub(crate) async fn on(store: Arc<MemoryStore>, with: impl FnOnce(Server) -> Server) -> Self {
+    pub(crate) async fn on(
+        store: Arc<impl Store + 'static>,
+        with: impl FnOnce(Server) -> Server,
+    ) -> Self {
         let mut options = Options::default();
         options.node = "here".to_owned();
         options.drain = Duration::from_secs(20);
