@@ -1,10 +1,12 @@
 //! A store that can be away: it refuses, or does not answer at all.
 
+use crate::client::soon;
 use lockwork_core::workflow::{
     Answer, DefinitionHandle, DefinitionId, Error, ErrorKind, InstanceId, Time, Values, VersionId,
 };
 use lockwork_flow::{Entry, State, Task};
 use lockwork_runtime::{MemoryStore, store::*};
+use std::collections::BTreeSet;
 use tokio::sync::watch;
 
 /// What a store says that is away. Nobody without a key may read it.
@@ -22,6 +24,7 @@ pub(crate) enum Mood {
 pub(crate) struct Away {
     store: MemoryStore,
     mood: watch::Sender<Mood>,
+    asked: watch::Sender<BTreeSet<&'static str>>,
 }
 
 impl Away {
@@ -29,6 +32,7 @@ impl Away {
         Self {
             store: MemoryStore::new(),
             mood: watch::Sender::new(Mood::Answers),
+            asked: watch::Sender::default(),
         }
     }
 
@@ -36,8 +40,19 @@ impl Away {
         self.mood.send_replace(mood);
     }
 
-    fn ask<'a, T: Send + 'a>(&'a self, answer: Answer<'a, T>) -> Answer<'a, T> {
+    /// Until this was asked.
+    pub(crate) async fn asked(&self, what: &str) {
+        let mut asked = self.asked.subscribe();
+        soon(asked.wait_for(|asked| asked.contains(what)))
+            .await
+            .unwrap();
+    }
+
+    fn ask<'a, T: Send + 'a>(&'a self, what: &'static str, answer: Answer<'a, T>) -> Answer<'a, T> {
         Box::pin(async move {
+            self.asked.send_modify(|asked| {
+                asked.insert(what);
+            });
             let mut mood = self.mood.subscribe();
             let mood = mood.wait_for(|mood| *mood != Mood::Silent).await;
             let refuses = mood.is_ok_and(|mood| *mood == Mood::Refuses);
@@ -54,7 +69,7 @@ macro_rules! asks {
     ($of:ident: $(fn $name:ident($($arg:ident: $kind:ty),*) -> $gives:ty;)*) => {
         impl $of for Away {
             $(fn $name<'a>(&'a self, $($arg: $kind),*) -> Answer<'a, $gives> {
-                self.ask(self.store.$name($($arg),*))
+                self.ask(stringify!($name), self.store.$name($($arg),*))
             })*
         }
     };

@@ -1,6 +1,7 @@
 //! How a node ends.
 
 use crate::{
+    away::Away,
     client::{Client, soon},
     place::Place,
 };
@@ -16,20 +17,11 @@ use tokio::{
 
 #[tokio::test]
 async fn a_node_that_is_told_to_end_answers_what_was_asked_and_nobody_else() {
-    let mut place = Place::new().await;
+    let store = Arc::new(Away::new());
+    let mut place = Place::on(Arc::clone(&store), |server| server).await;
     let id = place.waiting().await;
     let slow = place.slow(&id);
-    soon(async {
-        while place
-            .reader
-            .get("/metrics")
-            .await
-            .is(200)
-            .text
-            .contains("lockwork_http_connections 1")
-        {}
-    })
-    .await;
+    store.asked("journal").await;
     place.end();
     assert_eq!(soon(&mut place.ended).await.unwrap(), Drained::Done);
     let answer = soon(slow).await.unwrap().is(200).json();

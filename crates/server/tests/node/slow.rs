@@ -141,3 +141,28 @@ async fn of_too_many_connections_those_that_are_being_answered_stay() {
     let answer = rest(stream).await;
     assert!(answer.len() > 32 << 20, "{} bytes came", answer.len());
 }
+
+#[tokio::test]
+async fn whoever_takes_nothing_of_its_answer_is_cut_off() {
+    let mut limits = Limits::default();
+    limits.reading = Duration::from_millis(200);
+    let place = Place::with(limits).await;
+    let request = place.all.request("GET", large(&place).await, "", "");
+    let mut stream = TcpStream::connect(place.all.address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut first = [0; 1];
+    soon(stream.read_exact(&mut first)).await.unwrap();
+    soon(async {
+        while !place
+            .reader
+            .get("/metrics")
+            .await
+            .is(200)
+            .text
+            .contains("lockwork_http_connections 1\n")
+        {}
+    })
+    .await;
+    let answer = rest(stream).await;
+    assert!(answer.len() < 32 << 20, "{} bytes came", answer.len());
+}
