@@ -120,7 +120,7 @@ fn refusals(operation: &Operation) -> Vec<u16> {
     let always: &[u16] = match operation.access {
         Access::Always => &[],
         Access::Signed => &[400, 500, 503, 504],
-        Access::Watches => &[400, 401, 403],
+        Access::Watches => &[401, 403],
         Access::Declared | Access::Needs(_) => &[400, 401, 403, 500, 503, 504],
     };
     let body: &[u16] = match operation.takes {

@@ -23,8 +23,10 @@ const SOON: Duration = Duration::from_secs(2);
 /// Why a node is not ready that was told to end.
 const ENDS: &str = "it is about to end";
 
-/// Why a node is not ready, for those who have no key.
-const LITTLE: &str = "it is paused, or the store or the locks do not answer: with a key, /v1/node and /readyz say which and why";
+/// Which part is not ready, for those who have no key.
+const STORE: &str = "the store does not answer";
+const OTHERS: &str = "it is paused, or its locks do not answer";
+const ANY: &str = "it is paused, or its store or its locks do not answer";
 
 /// How a node is.
 #[derive(Debug, Serialize)]
@@ -51,31 +53,32 @@ impl Health {
         }
     }
 
-    /// As whoever asks may know it: what servers say can have addresses and names in it.
-    fn told(mut self, node: &Node, asks: &Parts) -> Self {
+    /// As whoever asks may know it: what servers say can have addresses and names in it, so others are told which part it
+    /// is and no more.
+    fn told(mut self, node: &Node, asks: &Parts, part: &str) -> Self {
         if self.why.is_some() && !may_look(node, asks) {
-            self.why = Some(match node.end.is_cancelled() {
-                true => ENDS.to_owned(),
-                false => LITTLE.to_owned(),
-            });
+            let part = if node.end.is_cancelled() { ENDS } else { part };
+            self.why = Some(part.to_owned());
         }
         self
     }
 }
 
 pub(crate) async fn alive(State(node): State<Node>, asks: Parts) -> Json<Health> {
-    Json(Health::of(&node).told(&node, &asks))
+    Json(Health::of(&node).told(&node, &asks, ANY))
 }
 
 pub(crate) async fn ready(State(node): State<Node>, asks: Parts) -> Response {
     let mut health = Health::of(&node);
+    let probed = node.probed.get(probe(&node)).await;
+    let part = if probed.is_err() { STORE } else { OTHERS };
     if health.ready
-        && let Err(why) = node.probed.get(probe(&node)).await
+        && let Err(why) = probed
     {
         health.why = Some(why);
         health.ready = false;
     }
-    let health = health.told(&node, &asks);
+    let health = health.told(&node, &asks, part);
     let status = match health.ready {
         true => StatusCode::OK,
         false => StatusCode::SERVICE_UNAVAILABLE,
@@ -89,7 +92,7 @@ async fn probe(node: &Node) -> Result<(), String> {
     match answer.await {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err("the store does not answer".to_owned()),
+        Err(_) => Err(STORE.to_owned()),
     }
 }
 
