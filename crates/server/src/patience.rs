@@ -102,14 +102,20 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patience<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt, duplex},
+        time::timeout,
+    };
+
+    const LIMIT: Duration = Duration::from_secs(60);
 
     #[tokio::test]
     async fn who_takes_nothing_is_cut_off() {
         let (_other, here) = duplex(16);
         let limit = Duration::from_millis(50);
         let mut here = Patience::new(here, Arc::default(), limit);
-        let error = here.write_all(&[0; 64]).await.unwrap_err();
+        let written = timeout(LIMIT, here.write_all(&[0; 64])).await;
+        let error = written.expect("not within a minute").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
@@ -119,7 +125,8 @@ mod tests {
         let mut here = Patience::new(here, Arc::default(), Duration::from_secs(60));
         let writing = tokio::spawn(async move { here.write_all(&[7; 1 << 16]).await });
         let mut all = Vec::new();
-        other.read_to_end(&mut all).await.unwrap();
+        let read = timeout(LIMIT, other.read_to_end(&mut all)).await;
+        read.expect("not within a minute").unwrap();
         writing.await.unwrap().unwrap();
         assert_eq!(all.len(), 1 << 16);
     }
