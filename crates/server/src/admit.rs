@@ -1,19 +1,23 @@
 //! Who is let in, for how long, and how many at once.
 
 use crate::{
+    api, bodies,
     keys::Scope,
     problem::Problem,
     routes::{Access, Operation},
+    seats::{Asking, Seat},
     state::Node,
     trace,
 };
 use axum::{
+    body::Body,
     extract::Request,
     http::{HeaderName, StatusCode, header, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use std::time::Instant;
+use std::{future::Future, sync::Arc};
+use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
 
 /// Whose key it was, for what is written down about a request.
@@ -51,33 +55,85 @@ async fn let_in(
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
+    let until = Instant::now() + node.limits.time;
     let (mut parts, body) = request.into_parts();
+    in_time(until, check(node, operation, &mut parts)).await??;
+    let body = match operation.takes {
+        Some(_) => bodies::read(node, body, until).await?,
+        None => body,
+    };
+    // From now on it asks for something, and not before: a connection on which a request trickles is one of the idle.
+    let seat = parts.extensions.get::<Arc<Seat>>();
+    let asking = seat.map(Asking::new);
+    let response = answered(
+        node,
+        operation,
+        Request::from_parts(parts, body),
+        next,
+        until,
+    )
+    .await;
+    let response = response.unwrap_or_else(IntoResponse::into_response);
+    Ok(match asking {
+        Some(asking) => asking.until_given(response),
+        None => response,
+    })
+}
+
+/// Who asks, and whether that is enough, as far as it is known before the body has come.
+async fn check(node: &Node, operation: &Operation, parts: &mut Parts) -> Result<(), Problem> {
     let asker = match operation.access {
         Access::Declared => {
-            let (asker, caller) = caller(node, &parts)?;
+            let (asker, caller) = caller(node, parts)?;
+            api::endpoints::check(node, &caller, parts).await?;
             parts.extensions.insert(caller);
             asker
         }
-        _ => who(node, operation, &parts)?,
+        Access::Signed => {
+            let link = api::links::check(node, parts).await?;
+            parts.extensions.insert(link);
+            Asker("nobody".to_owned())
+        }
+        _ => who(node, operation, parts)?,
     };
     parts.extensions.insert(asker);
-    let request = Request::from_parts(parts, body);
-    if operation.access == Access::Always {
+    Ok(())
+}
+
+async fn answered(
+    node: &Node,
+    operation: &Operation,
+    request: Request<Body>,
+    next: Next,
+    until: Instant,
+) -> Result<Response, Problem> {
+    if operation.access.is_urgent() {
         return Ok(next.run(request).await);
     }
     let _room = node.room.try_acquire().map_err(|_| {
         let detail = "this node does as many requests as it can at this moment: come again";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail).after(1)
     })?;
-    let answer = tokio::time::timeout(node.limits.time, next.run(request));
-    answer.await.map_err(|_| {
+    in_time(until, next.run(request)).await
+}
+
+async fn in_time<T>(until: Instant, work: impl Future<Output = T>) -> Result<T, Problem> {
+    timeout_at(until, work).await.map_err(|_| {
         let detail = "this took too long to wait for, and may go on: look at the instance before you ask again";
         Problem::new(StatusCode::GATEWAY_TIMEOUT, "too-slow", detail)
     })
 }
 
+/// Whether whoever asks may look: those who may not are told less, where everybody may ask.
+pub(crate) fn may_look(node: &Node, parts: &Parts) -> bool {
+    match node.keys.is_empty() {
+        true => from_here(parts).is_ok(),
+        false => with_a_key(node, Scope::Read, parts).is_ok(),
+    }
+}
+
 fn who(node: &Node, operation: &Operation, parts: &Parts) -> Result<Asker, Problem> {
-    let Access::Needs(scope) = operation.access else {
+    let Some(scope) = operation.access.scope() else {
         return Ok(Asker("nobody".to_owned()));
     };
     if node.keys.is_empty() {

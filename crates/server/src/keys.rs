@@ -95,7 +95,8 @@ impl Keys {
     /// Those of a file, one in each line: see [above](Self).
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`] with the number of the line that is wrong, and nothing of what is in it.
+    /// [`ErrorKind::Invalid`] with the number of the line that is wrong, and nothing of what is in it; also if there is no
+    /// key in it, because whoever wants none says so by [`none`](Self::none).
     pub fn from_text(text: &str) -> Result<Self> {
         let lines = text.lines().enumerate();
         let lines = lines.filter(|(_, line)| {
@@ -104,7 +105,14 @@ impl Keys {
         });
         let known =
             lines.map(|(number, line)| known(line).map_err(|error| error.with("line", number + 1)));
-        Ok(Self(known.collect::<Result<_>>()?))
+        let known: Vec<_> = known.collect::<Result<_>>()?;
+        if known.is_empty() {
+            // Who names a file wants keys: an empty one must not mean that everybody may ask.
+            let message =
+                "there are no keys in this file: `lockwork keys new` writes a line for one";
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        Ok(Self(known))
     }
 
     /// Whether there is none.
@@ -222,6 +230,14 @@ mod tests {
         }
         let error = Keys::from_text("shop read my-secret-key").unwrap_err();
         assert!(!error.to_string().contains("my-secret"), "{error}");
+    }
+
+    #[test]
+    fn a_file_without_keys_is_refused() {
+        for text in ["", "\n\n", "# shop read 00\n"] {
+            let error = Keys::from_text(text).unwrap_err();
+            assert!(error.to_string().contains("no keys"), "{error}");
+        }
     }
 
     #[test]

@@ -10,14 +10,18 @@
 
 mod admit;
 mod api;
+mod bodies;
 mod counts;
 mod endpoints;
 mod keys;
 mod limits;
 mod links;
 mod openapi;
+mod patience;
 mod problem;
+mod recent;
 mod routes;
+mod seats;
 mod serve;
 mod server;
 mod state;

@@ -15,8 +15,10 @@ pub struct Limits {
     /// How many connections are open at once. If there are more, those that ask for nothing are closed, the oldest first.
     /// Default: 1024.
     pub connections: usize,
-    /// How long a connection may take until it has asked for something. Default: 10 s.
+    /// How long a connection may take until it has asked for something; so long again for the body of that. Default: 10 s.
     pub headers: Duration,
+    /// How long a connection may take nothing of what it is sent. Default: 30 s.
+    pub reading: Duration,
     /// How many listen to what happens at once. Default: 64.
     pub listeners: usize,
 }
@@ -29,6 +31,7 @@ impl Default for Limits {
             requests: 256,
             connections: 1024,
             headers: Duration::from_secs(10),
+            reading: Duration::from_secs(30),
             listeners: 64,
         }
     }

@@ -1,7 +1,6 @@
 //! The description of the API, made of the list of its operations.
 
 use crate::{
-    keys::Scope,
     limits::Limits,
     routes::{Access, Given, OPERATIONS, Operation, Parameter, is_well},
 };
@@ -55,11 +54,10 @@ fn described(operation: &Operation) -> Value {
             json!({ "content": { "application/json": { "schema": reference(taken) } } });
     }
     let security = match operation.access {
-        Access::Needs(scope) => Some((json!([{ "key": [] }]), scope)),
-        Access::Declared => Some((json!([{ "key": [] }, {}]), Scope::Call)),
-        Access::Always | Access::Signed => None,
+        Access::Declared => json!([{ "key": [] }, {}]),
+        _ => json!([{ "key": [] }]),
     };
-    if let Some((security, scope)) = security {
+    if let Some(scope) = operation.access.scope() {
         described["security"] = security;
         described["x-scope"] = json!(scope.as_str());
     }
@@ -122,10 +120,11 @@ fn refusals(operation: &Operation) -> Vec<u16> {
     let always: &[u16] = match operation.access {
         Access::Always => &[],
         Access::Signed => &[400, 500, 503, 504],
+        Access::Watches => &[401, 403],
         Access::Declared | Access::Needs(_) => &[400, 401, 403, 500, 503, 504],
     };
     let body: &[u16] = match operation.takes {
-        Some(_) => &[413, 415],
+        Some(_) => &[408, 413, 415],
         None => &[],
     };
     let all = always.iter().chain(operation.refuses).chain(body);
@@ -148,6 +147,7 @@ const fn reason(status: u16) -> &'static str {
         403 => "The key, or the link, is not good for this.",
         404 => "There is nothing called so.",
         405 => "It is not asked by this method.",
+        408 => "The body did not come in time.",
         409 => "It is not as it was believed to be, or somebody else is at it.",
         413 => "The body is too large.",
         415 => "The body is not said to be JSON.",

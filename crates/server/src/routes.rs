@@ -22,6 +22,25 @@ pub(crate) enum Access {
     Declared,
     /// Whoever has a key that is good for this.
     Needs(Scope),
+    /// Whoever has a key that is good for looking, also while the node has much to do.
+    Watches,
+}
+
+impl Access {
+    /// What a key must be good for.
+    pub(crate) const fn scope(self) -> Option<Scope> {
+        match self {
+            Self::Always | Self::Signed => None,
+            Self::Declared => Some(Scope::Call),
+            Self::Needs(scope) => Some(scope),
+            Self::Watches => Some(Scope::Read),
+        }
+    }
+
+    /// Whether it is answered while the node has much to do.
+    pub(crate) const fn is_urgent(self) -> bool {
+        matches!(self, Self::Always | Self::Watches)
+    }
 }
 
 /// Something that can be asked.
@@ -65,6 +84,16 @@ const READ: Access = Access::Needs(Scope::Read);
 const RUN: Access = Access::Needs(Scope::Run);
 const DEFINE: Access = Access::Needs(Scope::Define);
 const ADMIN: Access = Access::Needs(Scope::Admin);
+
+/// Which page of a list that may be long.
+const PAGES: &[Parameter] = &[
+    Parameter(
+        "limit",
+        "LongLimit",
+        "so many at most: 100, unless said otherwise",
+    ),
+    Parameter("after", "String", "where the last page ended: its `next`"),
+];
 
 const KIND: Parameter = Parameter("kind", "LockKind", "of which kind the lock is");
 
@@ -111,12 +140,12 @@ operations! {
         gives &[Given(200, Some("Health"), "It can."), Given(503, Some("Health"), "It cannot, and why.")];
     get "/openapi.json" Access::Always, "describe", "What can be asked", api::health::describe,
         gives &[Given(200, Some("Anything"), "This document.")];
-    get "/metrics" READ, "measure", "What was counted, in the words of Prometheus", api::health::measure,
+    get "/metrics" Access::Watches, "measure", "What was counted, in the words of Prometheus", api::health::measure,
         gives &[Given(200, Some("Text"), "One number in each line.")];
 
     get "/v1/definitions" READ, "listDefinitions", "Each workflow, in the version that counts or else the last one",
         api::definitions::list,
-        gives &[Given(200, Some("Definitions"), "In the order of their ids.")];
+        asks PAGES, gives &[Given(200, Some("Definitions"), "In the order of their ids.")];
     get "/v1/definitions/{id}" READ, "getDefinition", "One version of a workflow", api::definitions::get,
         asks &[Parameter("version", "VersionSelect", "`published`, `latest`, `draft`, `publishedOrLatest` or a number")],
         gives &[Given(200, Some("Version"), "The version.")], refuses &[404, 422];
@@ -124,15 +153,15 @@ operations! {
         api::definitions::put,
         asks &[Parameter("publish", "Boolean", "whether it is the one that counts from now on: yes, unless said otherwise")],
         takes "Definition",
-        gives &[Given(200, Some("Version"), "The version.")], refuses &[422];
+        gives &[Given(200, Some("Version"), "The version.")], refuses &[409, 422];
     get "/v1/definitions/{id}/versions" READ, "listVersions", "All versions of a workflow", api::definitions::versions,
-        gives &[Given(200, Some("Definitions"), "In the order of their numbers.")], refuses &[404, 422];
+        asks PAGES, gives &[Given(200, Some("Definitions"), "In the order of their numbers.")], refuses &[404, 422];
     post "/v1/definitions/{id}/publish" DEFINE, "publishDefinition", "Makes a version the one that counts", api::definitions::publish,
         takes "Publish",
-        gives &[Given(200, Some("Version"), "The version that counts now.")], refuses &[404, 422];
+        gives &[Given(200, Some("Version"), "The version that counts now.")], refuses &[404, 409, 422];
     post "/v1/definitions/{id}/retract" DEFINE, "retractDefinition", "No version counts any more; what runs goes on",
         api::definitions::retract,
-        gives &[Given(200, Some("Retracted"), "Whether one did.")], refuses &[422];
+        gives &[Given(200, Some("Retracted"), "Whether one did.")], refuses &[404, 422];
     post "/v1/definitions/{id}/start" RUN, "startInstance", "Creates an instance and runs it until it waits or is over",
         api::starting::start,
         asks &[Parameter("wait", "Boolean", "whether to wait for that: yes, unless said otherwise")],
@@ -149,7 +178,7 @@ operations! {
         api::stimuli::send,
         takes "StimulusSent", gives &[Given(200, Some("Reached"), "What it has done.")], refuses &[422];
     get "/v1/tasks" READ, "listTasks", "What somebody outside shall do", api::stimuli::tasks,
-        gives &[Given(200, Some("Tasks"), "The tasks that are not done.")];
+        asks PAGES, gives &[Given(200, Some("Tasks"), "The tasks that are not done.")];
     post "/v1/tasks/{id}/complete" RUN, "completeTask", "A task is done", api::stimuli::task_done,
         takes "TaskDone", gives &[Given(200, Some("Reached"), "What it has done.")], refuses &[422];
     post "/v1/links/{link}" Access::Signed, "followLink", "Resumes the bookmark that a signed link names", api::links::follow,
@@ -170,6 +199,7 @@ operations! {
         asks &[
             Parameter("from", "Count", "from this entry on"),
             Parameter("wait", "Seconds", "for so many seconds at most, until there is one"),
+            Parameter("limit", "LongLimit", "so many at most: 1000, unless said otherwise"),
         ],
         gives &[Given(200, Some("Journal"), "In the order in which it happened.")], refuses &[404, 422];
     get "/v1/instances/{id}/variables" READ, "getVariables", "What an instance remembers, without what is secret",
@@ -189,11 +219,11 @@ operations! {
         takes "Bulk", gives &[Given(200, Some("BulkDone"), "What became of each.")], refuses &[422];
 
     get "/v1/queue" READ, "listQueue", "Stimuli for which nobody waits yet", api::queue::waiting,
-        gives &[Given(200, Some("Queue"), "The oldest first.")];
+        asks PAGES, gives &[Given(200, Some("Queue"), "A page, the oldest first.")];
     get "/v1/dead-letters" READ, "listDeadLetters", "What was not done", api::queue::dead,
-        gives &[Given(200, Some("DeadLetters"), "All of them.")];
+        asks PAGES, gives &[Given(200, Some("DeadLetters"), "A page, the oldest first.")];
     post "/v1/dead-letters/{id}/replay" RUN, "replayDeadLetter", "Tries once more what was not done", api::queue::replay,
-        gives &[Given(200, Some("Replayed"), "Under which name.")], refuses &[409];
+        gives &[Given(200, Some("Replayed"), "Under which name.")], refuses &[404, 409];
     get "/v1/timers" READ, "listTimers", "What happens by itself, the soonest first", api::queue::timers,
         asks &[Parameter("limit", "Limit", "so many at most: 50, unless said otherwise")],
         gives &[Given(200, Some("Timers"), "The next ones.")];
@@ -258,7 +288,8 @@ pub(crate) fn router(node: &Node) -> Router {
     router
         .fallback(api::nothing)
         .method_not_allowed_fallback(api::not_so)
-        .layer(DefaultBodyLimit::max(node.limits.body))
+        // What a request brings was read, and measured, before it came here.
+        .layer(DefaultBodyLimit::disable())
         .with_state(Arc::clone(node))
 }
 

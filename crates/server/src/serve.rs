@@ -1,6 +1,10 @@
 //! Connections: taking them, keeping those that ask, and closing those that do not.
 
-use crate::{limits::Limits, state::Node};
+use crate::{
+    patience::Patience,
+    seats::{Seated, Seats},
+    state::Node,
+};
 use axum::Router;
 use hyper::{
     body::Incoming,
@@ -11,15 +15,7 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
-use std::{
-    collections::VecDeque,
-    pin::pin,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
-    time::Duration,
-};
+use std::{pin::pin, sync::Arc, time::Duration};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -32,7 +28,16 @@ const NO_ROOM: Duration = Duration::from_millis(50);
 /// How long those that are being answered have when a node ends.
 const LAST: Duration = Duration::from_secs(5);
 
-/// Takes connections until `stop`, and waits for what is being answered then.
+/// When connections end that others do not close.
+#[derive(Clone, Debug)]
+struct Ends {
+    /// From now on, when they are answered.
+    soon: CancellationToken,
+    /// At once.
+    now: CancellationToken,
+}
+
+/// Takes connections until `stop`, and waits for what is being answered then, for so long and no longer.
 pub(crate) async fn accept(
     listener: TcpListener,
     router: Router,
@@ -40,28 +45,21 @@ pub(crate) async fn accept(
     stop: CancellationToken,
 ) {
     let (seats, tasks) = (Arc::new(Seats::default()), TaskTracker::new());
+    let now = CancellationToken::new();
+    // Whoever drops this ends them all.
+    let cut = now.clone().drop_guard();
+    let ends = Ends { soon: stop, now };
     loop {
         let accepted = tokio::select! {
-            () = stop.cancelled() => break,
+            () = ends.soon.cancelled() => break,
             accepted = listener.accept() => accepted,
         };
         match accepted {
             Ok((stream, _)) => {
-                let seat = seats.take(node.limits.connections);
-                let talk = talk(
-                    stream,
-                    router.clone(),
-                    node.limits.clone(),
-                    Arc::clone(&seat),
-                    stop.clone(),
-                );
-                let (seats, node) = (Arc::clone(&seats), Arc::clone(&node));
-                node.counts.connections.fetch_add(1, Relaxed);
-                tasks.spawn(async move {
-                    talk.await;
-                    seats.leave(&seat);
-                    node.counts.connections.fetch_sub(1, Relaxed);
-                });
+                let seated = Seated::new(&seats, &node);
+                let limit = (node.limits.headers, node.limits.reading);
+                let talk = talk(stream, router.clone(), limit, seated, ends.clone());
+                tasks.spawn(talk);
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be taken: trying again");
@@ -73,41 +71,44 @@ pub(crate) async fn accept(
     tasks.close();
     if tokio::time::timeout(LAST, tasks.wait()).await.is_err() {
         tracing::warn!("some connections were still open when this node ended");
+        drop(cut);
+        tasks.wait().await;
     }
 }
 
+/// Answers what is asked on a connection, until it ends.
 async fn talk(
     stream: TcpStream,
     router: Router,
-    limits: Limits,
-    seat: Arc<Seat>,
-    stop: CancellationToken,
+    (headers, reading): (Duration, Duration),
+    seated: Seated,
+    ends: Ends,
 ) {
     // An answer is written at once; waiting for more of it would only be slow.
     let _ = stream.set_nodelay(true);
     let inner = TowerToHyperService::new(router);
-    let asked = Arc::clone(&seat);
-    let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let asking = Asking::new(&asked);
-        let answer = inner.call(request);
-        async move {
-            let answer = answer.await;
-            drop(asking);
-            answer
-        }
+    let seat = Arc::clone(&seated.seat);
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(Arc::clone(&seat));
+        inner.call(request)
     });
+    let stream = Patience::new(stream, Arc::clone(&seated.seat), reading);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.headers)
+        .header_read_timeout(headers)
         .max_buf_size(HEAD)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        () = seat.given_up.cancelled() => return,
-        () = stop.cancelled() => {
+        () = seated.seat.given_up.cancelled() => return,
+        () = ends.now.cancelled() => return,
+        () = ends.soon.cancelled() => {
             connection.as_mut().graceful_shutdown();
-            connection.await
+            tokio::select! {
+                ended = connection => ended,
+                () = ends.now.cancelled() => return,
+            }
         }
     };
     if let Err(error) = ended {
@@ -115,72 +116,74 @@ async fn talk(
     }
 }
 
-/// All connections, the oldest first.
-#[derive(Debug, Default)]
-struct Seats(Mutex<VecDeque<Arc<Seat>>>);
-
-/// One connection.
-#[derive(Debug, Default)]
-struct Seat {
-    /// How many requests of it are under way.
-    asking: AtomicUsize,
-    /// That it is wanted by somebody else.
-    given_up: CancellationToken,
-}
-
-impl Seats {
-    /// A seat for one more. If there are too many, the oldest that asks for nothing loses its own: whoever opens many
-    /// connections and says nothing closes its own in the end, and keeps nobody out.
-    fn take(&self, most: usize) -> Arc<Seat> {
-        let seat = Arc::new(Seat::default());
-        let mut seats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if seats.len() >= most {
-            let idle = seats.iter().position(|seat| seat.asking.load(Relaxed) == 0);
-            if let Some(idle) = idle.and_then(|at| seats.remove(at)) {
-                idle.given_up.cancel();
-            }
-        }
-        seats.push_back(Arc::clone(&seat));
-        seat
-    }
-
-    fn leave(&self, seat: &Arc<Seat>) {
-        let mut seats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seats.retain(|one| !Arc::ptr_eq(one, seat));
-    }
-}
-
-/// A request under way.
-struct Asking(Arc<Seat>);
-
-impl Asking {
-    fn new(seat: &Arc<Seat>) -> Self {
-        seat.asking.fetch_add(1, Relaxed);
-        Self(Arc::clone(seat))
-    }
-}
-
-impl Drop for Asking {
-    fn drop(&mut self) {
-        self.0.asking.fetch_sub(1, Relaxed);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::{Listening, Server};
+    use axum::routing::get;
+    use lockwork_runtime::{MemoryStore, RuntimeBuilder};
+    use std::sync::atomic::Ordering::Relaxed;
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        task::JoinHandle,
+    };
 
-    #[test]
-    fn the_oldest_that_asks_for_nothing_loses_its_seat() {
-        let seats = Seats::default();
-        let (first, second) = (seats.take(2), seats.take(2));
-        let asking = Asking::new(&first);
-        let third = seats.take(2);
-        assert!(!first.given_up.is_cancelled(), "it is being answered");
-        assert!(second.given_up.is_cancelled());
-        drop(asking);
-        seats.leave(&third);
-        let _fourth = seats.take(2);
-        assert!(!first.given_up.is_cancelled(), "there was room");
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    /// A node whose only handler is this one, and somebody who has asked it.
+    async fn asked(router: Router) -> (Node, TcpStream, CancellationToken, JoinHandle<()>) {
+        let runtime = RuntimeBuilder::new(Arc::new(MemoryStore::new())).build();
+        let listening = Server::new(runtime).listen("127.0.0.1:0").await.unwrap();
+        let address = listening.address();
+        let Listening { listener, node, .. } = listening;
+        let stop = CancellationToken::new();
+        let accept = accept(listener, router, Arc::clone(&node), stop.clone());
+        let accept = tokio::spawn(accept);
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n";
+        stream.write_all(request).await.unwrap();
+        (node, stream, stop, accept)
+    }
+
+    /// Until the other end closes it.
+    async fn closed(mut stream: TcpStream) {
+        let mut rest = Vec::new();
+        let read = tokio::time::timeout(LIMIT, stream.read_to_end(&mut rest)).await;
+        let _ = read.expect("it was not closed, not within a minute");
+    }
+
+    async fn ended(accept: JoinHandle<()>) {
+        let ended = tokio::time::timeout(LIMIT, accept).await;
+        ended.expect("it did not end within a minute").unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_panics_leaves_no_connection_behind() {
+        let panics = get(|| async {
+            if true {
+                panic!("on purpose");
+            }
+        });
+        let (node, stream, stop, accept) = asked(Router::new().route("/", panics)).await;
+        closed(stream).await;
+        stop.cancel();
+        ended(accept).await;
+        assert_eq!(node.counts.connections.load(Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn what_is_still_open_after_the_last_seconds_is_cut_off() {
+        let (begun, told) = tokio::sync::oneshot::channel::<()>();
+        let begun = Arc::new(std::sync::Mutex::new(Some(begun)));
+        let never = get(|| async move {
+            drop(begun.lock().unwrap().take());
+            std::future::pending::<()>().await;
+        });
+        let (node, stream, stop, accept) = asked(Router::new().route("/", never)).await;
+        let _ = told.await;
+        stop.cancel();
+        ended(accept).await;
+        assert_eq!(node.counts.connections.load(Relaxed), 0);
+        closed(stream).await;
     }
 }

@@ -1,14 +1,17 @@
 //! A node on a network.
 
 use crate::{
+    bodies,
     counts::Counts,
     endpoints::{self, table::Table},
     keys::Keys,
     limits::Limits,
     links::Secret,
+    recent::Recent,
     routes, serve,
     state::{Node, Shared},
 };
+use futures_util::FutureExt;
 use lockwork_core::{
     lock::Locks,
     workflow::{Error, ErrorKind, Result},
@@ -17,6 +20,7 @@ use lockwork_runtime::{Drained, Event, Host};
 use std::{
     future::Future,
     net::SocketAddr,
+    pin::pin,
     sync::{Arc, atomic::Ordering::Relaxed},
 };
 use tokio::{
@@ -105,10 +109,13 @@ impl Server {
             keys: self.keys,
             secret: self.secret,
             room: Semaphore::new(self.limits.requests),
+            bodies: Semaphore::new(bodies::most(self.limits.requests, self.limits.body)),
             limits: self.limits,
             base: self.base,
             table: Table::default(),
             counts: Counts::default(),
+            probed: Recent::default(),
+            nodes: Recent::default(),
             end: CancellationToken::new(),
         });
         Ok(Listening {
@@ -130,9 +137,9 @@ fn not_here(error: std::io::Error) -> Error {
 /// A node that has its address.
 #[derive(Debug)]
 pub struct Listening {
-    listener: TcpListener,
+    pub(crate) listener: TcpListener,
     address: SocketAddr,
-    node: Node,
+    pub(crate) node: Node,
 }
 
 impl Listening {
@@ -143,7 +150,8 @@ impl Listening {
     }
 
     /// Answers, until `end` or until somebody asks it to end. Then it drains the runtime, still answering, and closes its
-    /// connections when what they asked for is answered.
+    /// connections when what they asked for is answered. `end` is waited for until all that is over, so that what it does
+    /// when it is told is done also if somebody has asked before.
     ///
     /// # Cancel safety
     /// Dropped, it answers nobody any more, and the runtime goes on.
@@ -155,15 +163,26 @@ impl Listening {
         let accept = serve::accept(self.listener, router, Arc::clone(&node), stop.clone());
         let accept = tokio::spawn(accept);
         let count = tokio::spawn(count(Arc::clone(&node), stop.clone()));
+        let mut end = pin!(end.fuse());
         tokio::select! {
-            () = end => node.end.cancel(),
+            () = &mut end => node.end.cancel(),
             () = node.end.cancelled() => {}
         }
-        let drained = node.host.drain().await;
-        stop.cancel();
-        // A panic in there was told by itself.
-        let _ = tokio::join!(accept, count);
-        drained
+        let ending = async {
+            let drained = node.host.drain().await;
+            stop.cancel();
+            // A panic in there was told by itself.
+            let _ = tokio::join!(accept, count);
+            drained
+        };
+        let mut ending = pin!(ending);
+        loop {
+            tokio::select! {
+                drained = &mut ending => return drained,
+                // Whoever was asked to end by a request is still told to by a signal: that may be in a hurry.
+                () = &mut end => {}
+            }
+        }
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::{
     counts::Counts, endpoints::table::Table, keys::Keys, limits::Limits, links::Secret,
-    problem::Problem,
+    problem::Problem, recent::Recent,
 };
 use lockwork_core::{lock::Locks, workflow::Time};
-use lockwork_runtime::{Host, LocalRuntime};
+use lockwork_runtime::{Host, LocalRuntime, store::NodeRow};
 use std::{sync::Arc, time::SystemTime};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +24,12 @@ pub(crate) struct Shared {
     pub(crate) counts: Counts,
     /// How many requests more are taken at this moment.
     pub(crate) room: Semaphore,
+    /// How many bytes more are kept of bodies that are still coming.
+    pub(crate) bodies: Semaphore,
+    /// Whether the store answers, and if not, why.
+    pub(crate) probed: Recent<Result<(), String>>,
+    /// The nodes that share the store, if it answers.
+    pub(crate) nodes: Recent<Option<Arc<[NodeRow]>>>,
     /// That the node shall end.
     pub(crate) end: CancellationToken,
 }

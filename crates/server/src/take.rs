@@ -41,7 +41,7 @@ impl<S: Send + Sync> FromRequest<S> for Sent {
 async fn json<S: Send + Sync>(request: Request, state: &S) -> Result<Option<Bytes>, Problem> {
     let is_json = is_json(&request);
     let bytes = Bytes::from_request(request, state).await;
-    let bytes = bytes.map_err(|refused| unread(refused.status()))?;
+    let bytes = bytes.map_err(|_| Problem::invalid("the body did not come whole"))?;
     match is_json || bytes.is_empty() {
         true => Ok(Some(bytes).filter(|bytes| !bytes.is_empty())),
         // What a browser sends without asking first is never JSON: no page somebody visits can speak to this node.
@@ -58,17 +58,6 @@ fn is_json(request: &Request) -> bool {
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     kind.eq_ignore_ascii_case("application/json")
-}
-
-fn unread(status: StatusCode) -> Problem {
-    match status {
-        StatusCode::PAYLOAD_TOO_LARGE => Problem::new(
-            status,
-            "too-large",
-            "the body is larger than this node takes",
-        ),
-        _ => Problem::invalid("the body did not come whole"),
-    }
 }
 
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<Body<T>, Problem> {

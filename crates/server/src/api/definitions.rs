@@ -1,6 +1,6 @@
 //! Workflows, and their versions.
 
-use super::Answered;
+use super::{Answered, pages::Paging};
 use crate::{
     problem::Problem,
     state::Node,
@@ -57,9 +57,15 @@ impl From<VersionRow> for Summary {
 #[derive(Debug, Serialize)]
 pub(crate) struct Definitions {
     definitions: Vec<Summary>,
+    /// Where the next page begins, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
-pub(crate) async fn list(State(node): State<Node>) -> Answered<Definitions> {
+pub(crate) async fn list(
+    State(node): State<Node>,
+    Asked(asked): Asked<Paging>,
+) -> Answered<Definitions> {
     let rows = node.runtime().store().versions(None).await?;
     let mut shown: BTreeMap<DefinitionId, VersionRow> = BTreeMap::new();
     for row in rows {
@@ -69,8 +75,9 @@ pub(crate) async fn list(State(node): State<Node>) -> Answered<Definitions> {
             shown.insert(row.definition.id.clone(), row);
         }
     }
-    let definitions = shown.into_values().map(Summary::from).collect();
-    Ok(Json(Definitions { definitions }))
+    let all = shown.into_values().map(Summary::from).collect();
+    let (definitions, next) = asked.of(all, |one: &Summary| one.id.clone())?;
+    Ok(Json(Definitions { definitions, next }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -147,14 +154,15 @@ pub(crate) async fn put(
 pub(crate) async fn versions(
     State(node): State<Node>,
     Named(id): Named<DefinitionId>,
+    Asked(asked): Asked<Paging>,
 ) -> Answered<Definitions> {
-    let mut rows = node.runtime().store().versions(Some(&id)).await?;
+    let rows = node.runtime().store().versions(Some(&id)).await?;
     if rows.is_empty() {
         return Err(Problem::not_found("there is no such workflow"));
     }
-    rows.sort_by_key(|row| row.number);
-    let definitions = rows.into_iter().map(Summary::from).collect();
-    Ok(Json(Definitions { definitions }))
+    let all = rows.into_iter().map(Summary::from).collect();
+    let (definitions, next) = asked.of(all, |one: &Summary| one.number)?;
+    Ok(Json(Definitions { definitions, next }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -192,5 +200,8 @@ pub(crate) async fn retract(
     Named(id): Named<DefinitionId>,
 ) -> Answered<Retracted> {
     let retracted = node.runtime().definitions().retract(&id).await?;
+    if !retracted && node.runtime().store().versions(Some(&id)).await?.is_empty() {
+        return Err(Problem::not_found("there is no such workflow"));
+    }
     Ok(Json(Retracted { retracted }))
 }

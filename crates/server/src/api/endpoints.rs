@@ -14,7 +14,7 @@ use crate::{
 use axum::{
     Extension,
     extract::{FromRequest, Request, State},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use lockwork_core::workflow::{Addressee, StimulusHash, Value};
@@ -36,6 +36,26 @@ struct Call {
     query: Value,
     headers: HeaderMap,
     body: Option<Value>,
+}
+
+/// Whoever has no key is refused before the rest of what it sends is read, unless a workflow is asked that lets it.
+pub(crate) async fn check(node: &Node, caller: &Caller, request: &Parts) -> Result<(), Problem> {
+    let Some(refused) = &caller.0 else {
+        return Ok(());
+    };
+    let came = Instant::now();
+    let Some(path) = parts(&node.base, request.uri.path())? else {
+        return Err(refused.clone());
+    };
+    // It may have been published on another node just now.
+    for moment in [came.checked_sub(FRESH).unwrap_or(came), came] {
+        let routes = node.table.since(moment, &**node.runtime().store()).await?;
+        let mut all = routes.of(&path).into_iter().flat_map(|(_, all)| all);
+        if all.any(|named| named.endpoint.public) {
+            return Ok(());
+        }
+    }
+    Err(refused.clone())
 }
 
 pub(crate) async fn call(

@@ -1,6 +1,9 @@
 //! Instances: what is known of them, and what can be done with them.
 
-use super::Answered;
+use super::{
+    Answered,
+    pages::{self, LONGEST},
+};
 use crate::{
     problem::Problem,
     state::Node,
@@ -167,6 +170,7 @@ pub(crate) struct From {
     from: u64,
     #[serde(default)]
     wait: u64,
+    limit: Option<usize>,
 }
 
 #[derive(Debug, Serialize)]
@@ -174,6 +178,9 @@ pub(crate) struct From {
 pub(crate) struct Journal {
     entries: Vec<Entry>,
     sub_status: SubStatus,
+    /// From which entry on there is more, if there is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<u64>,
 }
 
 pub(crate) async fn journal(
@@ -186,21 +193,25 @@ pub(crate) async fn journal(
             "`wait` is {LONGEST_WAIT} seconds at most"
         )));
     }
+    // Whoever reads a journal wants all of it, and its entries are small.
+    let limit = pages::limit(asked.limit, LONGEST)?;
     let until = Instant::now() + Duration::from_secs(asked.wait);
     // Before the first look, so that nothing happens in between.
     let mut events = node.runtime().events();
     loop {
         let record = record(&node, &instance).await?;
-        let entries = node
+        let mut entries = node
             .runtime()
             .store()
             .journal(&instance, asked.from)
             .await?;
         if !entries.is_empty() || Instant::now() >= until || node.end.is_cancelled() {
-            let sub_status = record.state.sub_status;
+            let next = entries.get(limit).map(|entry| entry.sequence);
+            entries.truncate(limit);
             return Ok(Json(Journal {
                 entries,
-                sub_status,
+                sub_status: record.state.sub_status,
+                next,
             }));
         }
         let look = until.min(Instant::now() + LOOK);
@@ -275,8 +286,13 @@ pub(crate) async fn remove(
     State(node): State<Node>,
     Named(instance): Named<InstanceId>,
 ) -> Result<StatusCode, Problem> {
+    delete(&node, instance).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn delete(node: &Node, instance: InstanceId) -> Result<(), Problem> {
     match node.host.client(Some(instance)).delete().await? {
-        true => Ok(StatusCode::NO_CONTENT),
+        true => Ok(()),
         false => Err(Problem::not_found("there is no such instance")),
     }
 }
@@ -320,7 +336,7 @@ pub(crate) async fn bulk(State(node): State<Node>, Body(bulk): Body<Bulk>) -> An
         let client = node.host.client(Some(instance.clone()));
         let result = match bulk.action {
             Action::Cancel => client.cancel().await.map(drop).map_err(Problem::from),
-            Action::Delete => client.delete().await.map(drop).map_err(Problem::from),
+            Action::Delete => delete(&node, instance.clone()).await,
             Action::Retry => again(&node, &instance, None).await.map(drop),
         };
         match result {

@@ -7,7 +7,11 @@ use crate::{
     state::{Node, now},
     take::{Body, Named, whole},
 };
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{
+    Extension, Json,
+    extract::{FromRequestParts, State},
+    http::{StatusCode, request::Parts},
+};
 use lockwork_core::workflow::{BookmarkId, Delivery, InstanceId, SubStatus, Time, Value};
 use lockwork_flow::delivered;
 use serde::{Deserialize, Serialize};
@@ -65,15 +69,20 @@ pub(crate) struct Delivered {
     sub_status: SubStatus,
 }
 
-pub(crate) async fn follow(
-    State(node): State<Node>,
-    Named(link): Named<String>,
-    Body(payload): Body<Value>,
-) -> Answered<Delivered> {
-    let link = node.secret.read(&link, now()).ok_or_else(|| {
+/// What a link says, if it is good: known before anything else of the request is looked at.
+pub(crate) async fn check(node: &Node, parts: &mut Parts) -> Result<links::Link, Problem> {
+    let Named(link) = Named::<String>::from_request_parts(parts, &()).await?;
+    node.secret.read(&link, now()).ok_or_else(|| {
         let detail = "this link is not good, or not any more: ask for another one";
         Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
-    })?;
+    })
+}
+
+pub(crate) async fn follow(
+    State(node): State<Node>,
+    Extension(link): Extension<links::Link>,
+    Body(payload): Body<Value>,
+) -> Answered<Delivered> {
     let resumer = node.runtime().resumer();
     let input = delivered(Some(payload));
     let ran = resumer.resume(&link.instance, link.bookmark, input).await?;

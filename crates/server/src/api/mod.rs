@@ -8,6 +8,7 @@ pub(crate) mod links;
 pub(crate) mod live;
 pub(crate) mod locks;
 pub(crate) mod node;
+pub(crate) mod pages;
 pub(crate) mod queue;
 pub(crate) mod starting;
 pub(crate) mod stimuli;

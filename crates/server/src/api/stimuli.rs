@@ -1,10 +1,10 @@
 //! Telling instances that something happened.
 
-use super::Answered;
+use super::{Answered, pages::Paging};
 use crate::{
     problem::Problem,
     state::Node,
-    take::{Body, Named, object},
+    take::{Asked, Body, Named, object},
 };
 use axum::{Json, extract::State};
 use lockwork_core::workflow::{Addressee, InstanceId, Ran, Stimulus, StimulusHash, Value, Values};
@@ -106,11 +106,18 @@ pub(crate) async fn send(
 #[derive(Debug, Serialize)]
 pub(crate) struct Tasks {
     tasks: Vec<Task>,
+    /// Where the next page begins, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
-pub(crate) async fn tasks(State(node): State<Node>) -> Answered<Tasks> {
-    let tasks = node.runtime().store().tasks().await?;
-    Ok(Json(Tasks { tasks }))
+pub(crate) async fn tasks(
+    State(node): State<Node>,
+    Asked(asked): Asked<Paging>,
+) -> Answered<Tasks> {
+    let all = node.runtime().store().tasks().await?;
+    let (tasks, next) = asked.of(all, |task| (task.id.clone(), task.instance.clone()))?;
+    Ok(Json(Tasks { tasks, next }))
 }
 
 #[derive(Debug, Deserialize)]

@@ -49,6 +49,11 @@ async fn a_definition_is_put_published_and_retracted() {
     all.post("/v1/definitions/waits/start", json!({}))
         .await
         .is(404);
+    let retracted = all.post("/v1/definitions/waits/retract", json!({})).await;
+    assert_eq!(retracted.is(200).json()["retracted"], false);
+    all.post("/v1/definitions/none/retract", json!({}))
+        .await
+        .is(404);
     all.get("/v1/definitions/none").await.is(404);
     all.get("/v1/definitions/none/versions").await.is(404);
 }
@@ -266,8 +271,14 @@ async fn what_failed_is_begun_again() {
         (&done["done"], &done["failed"][0]["problem"]["status"]),
         (&json!([id]), &json!(404))
     );
-    let bulk = json!({ "action": "delete", "instances": [id] });
-    place.all.post("/v1/bulk/instances", bulk).await.is(200);
+    let bulk = json!({ "action": "delete", "instances": ["none", id] });
+    let done = place.all.post("/v1/bulk/instances", bulk).await.is(200);
+    let done = done.json();
+    assert_eq!(
+        (&done["done"], &done["failed"][0]["instance"]),
+        (&json!([id]), &json!("none"))
+    );
+    assert_eq!(done["failed"][0]["problem"]["status"], 404);
     place.all.get(&format!("/v1/instances/{id}")).await.is(404);
 }
 
@@ -340,7 +351,17 @@ async fn a_stimulus_that_nobody_waits_for_waits() {
         .all
         .post("/v1/dead-letters/none%2Fsuch/replay", json!({}))
         .await
-        .is(409);
+        .is(404);
+}
+
+#[tokio::test]
+async fn a_dead_letter_is_replayed_once() {
+    let place = Place::new().await;
+    place.all.post("/v1/events/early", json!({})).await.is(200);
+    let id = place.buries().await;
+    let replay = format!("/v1/dead-letters/{}/replay", id.replace('/', "%2F"));
+    place.all.post(&replay, json!({})).await.is(200);
+    place.all.post(&replay, json!({})).await.is(409);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Asking by hand, so that what is wrong can be asked too.
 
+use crate::described;
 use serde_json::Value;
 use std::{net::SocketAddr, time::Duration};
 use tokio::{
@@ -13,7 +14,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 /// What `work` gives, if it does so in time.
 pub(crate) async fn soon<T>(work: impl Future<Output = T>) -> T {
     let done = tokio::time::timeout(LIMIT, work).await;
-    done.expect("this should have ended long ago")
+    done.unwrap_or_else(|_| panic!("not within {LIMIT:?}"))
 }
 
 /// An answer.
@@ -87,7 +88,9 @@ impl Client {
             let _ = stream.read_to_end(&mut bytes).await;
             read(&bytes)
         };
-        soon(answer).await
+        let answer = soon(answer).await;
+        described::note(self.address, request, answer.status).await;
+        answer
     }
 }
 

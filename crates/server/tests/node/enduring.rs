@@ -24,19 +24,23 @@ fn memory() -> usize {
     kib * 1024
 }
 
-/// Sends a body without end, until nobody takes it any more. Says how much was taken.
+/// Sends a body without end, until nobody takes it any more, and reads meanwhile. Says how much was taken.
 async fn flood(client: &Client, say: &str) -> (usize, String) {
-    let mut stream = TcpStream::connect(client.address).await.unwrap();
-    stream.write_all(say.as_bytes()).await.unwrap();
-    let (chunk, mut sent) = (vec![b' '; 1 << 16], 0);
-    while sent < 1 << 30 {
-        match tokio::time::timeout(Duration::from_secs(10), stream.write_all(&chunk)).await {
-            Ok(Ok(())) => sent += chunk.len(),
-            _ => break,
+    let stream = TcpStream::connect(client.address).await.unwrap();
+    let (mut reads, mut writes) = stream.into_split();
+    let say = say.to_owned();
+    let writing = tokio::spawn(async move {
+        writes.write_all(say.as_bytes()).await.unwrap();
+        let (chunk, mut sent) = (vec![b' '; 1 << 16], 0);
+        while sent < 1 << 30 && writes.write_all(&chunk).await.is_ok() {
+            sent += chunk.len();
         }
-    }
+        sent
+    });
     let mut answer = Vec::new();
-    let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut answer)).await;
+    let _ = reads.read_to_end(&mut answer).await;
+    drop(reads);
+    let sent = writing.await.unwrap();
     (sent, String::from_utf8_lossy(&answer).into_owned())
 }
 
@@ -51,10 +55,11 @@ async fn a_body_of_a_gigabyte_is_refused_and_takes_no_memory() {
         .request("POST", "/v1/definitions/waits/start", "", "");
     let long = request.replace("Content-Length: 0", &format!("Content-Length: {}", 1 << 30));
     let (sent, answer) = soon(flood(&place.all, &long)).await;
-    assert!(answer.is_empty() || answer.contains(" 413 "), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
     assert!(sent < 1 << 26, "{sent} bytes were taken");
     let chunked = request.replace("Content-Length: 0", "Transfer-Encoding: chunked");
-    let (sent, _) = soon(flood(&place.all, &format!("{chunked}40000000\r\n"))).await;
+    let (sent, answer) = soon(flood(&place.all, &format!("{chunked}40000000\r\n"))).await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
     assert!(sent < 1 << 26, "{sent} bytes were taken");
     let grown = memory().saturating_sub(before);
     assert!(grown < 32 << 20, "{grown} bytes more");
@@ -108,14 +113,15 @@ async fn a_request_that_takes_too_long_is_answered_and_goes_on() {
     let mut limits = Limits::default();
     limits.time = Duration::from_millis(200);
     let place = Place::with(limits).await;
-    let id = place.waiting().await;
+    // Not by requests: on a busy machine those take as long.
+    let id = place.prepared().await;
     let slow = format!("/v1/instances/{id}/journal?from=99&wait=30");
     let late = place.all.get(&slow).await.is(504).json();
     assert!(
         late["detail"].as_str().unwrap().contains("may go on"),
         "{late}"
     );
-    place.all.get("/v1/nodes").await.is(200);
+    place.all.get("/healthz").await.is(200);
 }
 
 #[tokio::test]

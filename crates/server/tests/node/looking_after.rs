@@ -18,9 +18,9 @@ pub(crate) async fn first_line(client: &Client, method: &str, path: &str) -> u16
     line.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-type Lines = tokio::io::Lines<BufReader<TcpStream>>;
+pub(crate) type Lines = tokio::io::Lines<BufReader<TcpStream>>;
 
-async fn listening(client: &Client, method: &str, path: &str) -> Lines {
+pub(crate) async fn listening(client: &Client, method: &str, path: &str) -> Lines {
     let mut stream = TcpStream::connect(client.address).await.unwrap();
     let request = client.request(method, path, "", "");
     stream.write_all(request.as_bytes()).await.unwrap();

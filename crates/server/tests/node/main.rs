@@ -5,11 +5,17 @@
 )]
 
 mod access;
+mod away;
 mod calling;
 mod client;
+mod described;
 mod ending;
 mod endpoint_doors;
 mod endpoints;
 mod enduring;
+mod health;
 mod looking_after;
+mod operations;
+mod pages;
 mod place;
+mod slow;

@@ -1,8 +1,12 @@
 //! A node of a test's own.
 
 use crate::client::{Answer, Client};
-use lockwork_core::lock::{Locks, Memory};
-use lockwork_runtime::{Drained, LocalRuntime, MemoryStore, Options, RuntimeBuilder};
+use lockwork_core::{
+    lock::{Locks, Memory},
+    workflow::{Create, CreateAndRun, DefinitionHandle, Runtime, Time, VersionSelect},
+};
+use lockwork_flow::Definition;
+use lockwork_runtime::{Drained, LocalRuntime, MemoryStore, Options, RuntimeBuilder, Store};
 use lockwork_server::{Keys, Limits, Scope, Server};
 use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
@@ -42,7 +46,10 @@ impl Place {
     }
 
     /// One on this store.
-    pub(crate) async fn on(store: Arc<MemoryStore>, with: impl FnOnce(Server) -> Server) -> Self {
+    pub(crate) async fn on(
+        store: Arc<impl Store + 'static>,
+        with: impl FnOnce(Server) -> Server,
+    ) -> Self {
         let mut options = Options::default();
         options.node = "here".to_owned();
         options.drain = Duration::from_secs(20);
@@ -93,6 +100,30 @@ impl Place {
         let path = format!("/v1/instances/{id}/journal?from=99&wait=30");
         let client = self.all.clone();
         tokio::spawn(async move { client.get(&path).await })
+    }
+
+    /// An instance of it, made without asking the node.
+    pub(crate) async fn prepared(&self) -> String {
+        let mut json = waits();
+        json["id"] = "waits".into();
+        let definition = Definition::from_value(json).unwrap();
+        let definitions = self.runtime.definitions();
+        definitions.publish(definition).await.unwrap();
+        let waits = DefinitionHandle::Of {
+            definition: "waits".parse().unwrap(),
+            select: VersionSelect::Published,
+        };
+        let create = CreateAndRun::new(Create::new(waits));
+        let ran = self.runtime.client(None).create_and_run(create).await;
+        ran.unwrap().instance.to_string()
+    }
+
+    /// Makes dead letters of all stimuli that wait, and names the first.
+    pub(crate) async fn buries(&self) -> String {
+        let (store, later) = (self.runtime.store(), Time::from_millis(i64::MAX));
+        store.purge(later, Time::from_millis(0)).await.unwrap();
+        let letters = store.dead_letters().await.unwrap();
+        letters[0].id.clone()
     }
 
     /// An instance of it.
