@@ -16,6 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(75);
 /// Longer than a node takes that is there.
 const CONNECT: Duration = Duration::from_secs(10);
 
+/// The longest page a node gives.
+const PAGE: &str = "1000";
+
 /// A node that can be asked.
 pub(crate) struct Node {
     url: Url,
@@ -48,6 +51,24 @@ impl Node {
 
     pub(crate) async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> Ended<Value> {
         self.ask(Method::GET, path, query, None).await
+    }
+
+    /// Asks page by page, and gives what comes back under `field` as if it were one page. The next one is asked for by
+    /// what a page says comes `next`, as `by`.
+    pub(crate) async fn pages(&self, path: &[&str], field: &str, by: &str) -> Ended<Value> {
+        let mut all = self.get(path, &[("limit", PAGE)]).await?;
+        while let Some(next) = next(&all) {
+            let mut page = self.get(path, &[("limit", PAGE), (by, &next)]).await?;
+            if let (Some(all), Some(more)) = (all[field].as_array_mut(), page[field].as_array_mut())
+            {
+                all.append(more);
+            }
+            all["next"] = page["next"].take();
+        }
+        if let Some(all) = all.as_object_mut() {
+            all.remove("next");
+        }
+        Ok(all)
     }
 
     pub(crate) async fn post(&self, path: &[&str], body: Value) -> Ended<Value> {
@@ -130,6 +151,15 @@ impl Node {
             format!("the answer of the node at {at} broke off, or was none")
         };
         End::new(exit::UNAVAILABLE, sentence)
+    }
+}
+
+/// What a page says comes after it: a name, or a number.
+fn next(page: &Value) -> Option<String> {
+    match &page["next"] {
+        Value::String(name) => Some(name.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
     }
 }
 

@@ -13,7 +13,8 @@ use std::path::Path;
 pub(crate) async fn run(args: Definitions) -> Ended {
     match args {
         Definitions::Ls(show) => {
-            let found = Node::of(&show.at)?.get(&["definitions"], &[]).await?;
+            let node = Node::of(&show.at)?;
+            let found = node.pages(&["definitions"], "definitions", "after").await?;
             Ok(answer(show.json, &found, print))
         }
         Definitions::Put { show, draft, file } => {

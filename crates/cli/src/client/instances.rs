@@ -90,7 +90,8 @@ fn print(found: &Value) {
 async fn one(args: Show, id: &str) -> Ended {
     let node = Node::of(&args.at)?;
     let mut found = node.get(&["instances", id], &[]).await?;
-    let journal = node.get(&["instances", id, "journal"], &[]).await?;
+    let path = ["instances", id, "journal"];
+    let journal = node.pages(&path, "entries", "from").await?;
     found["journal"] = journal["entries"].clone();
     if let Some(runs) = runs::now(&node, id, &found["state"]).await {
         found["runs"] = runs;

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 pub(crate) async fn run(args: Queue) -> Ended {
     match args.verb {
-        None => shown(args.show, "queue", waiting).await,
-        Some(QueueVerb::Dead(args)) => shown(args, "dead-letters", dead).await,
+        None => whole(args.show, "queue", "waiting", waiting).await,
+        Some(QueueVerb::Dead(args)) => whole(args, "dead-letters", "deadLetters", dead).await,
         Some(QueueVerb::Replay { show, id }) => {
             let path = ["dead-letters", &id, "replay"];
             let replayed = Node::of(&show.at)?.post(&path, json!({})).await?;
@@ -32,6 +32,12 @@ pub(crate) async fn timers(args: Show) -> Ended {
 
 async fn shown(args: Show, what: &str, print: fn(&Value)) -> Ended {
     let found = Node::of(&args.at)?.get(&[what], &[]).await?;
+    Ok(answer(args.json, &found, print))
+}
+
+/// The same of a list that comes in pages.
+async fn whole(args: Show, what: &str, field: &str, print: fn(&Value)) -> Ended {
+    let found = Node::of(&args.at)?.pages(&[what], field, "after").await?;
     Ok(answer(args.json, &found, print))
 }
 

@@ -13,7 +13,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use lockwork_core::workflow::{DefinitionId, Time};
+use lockwork_core::workflow::{DefinitionId, InstanceId, Time};
 use lockwork_runtime::RefreshStatus;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,7 @@ pub(crate) struct Member {
     since: Time,
     beat: Time,
     bursts: u32,
+    running: Vec<InstanceId>,
 }
 
 #[derive(Debug, Serialize)]
@@ -40,6 +41,7 @@ pub(crate) async fn list(State(node): State<Node>) -> Answered<Nodes> {
         since: row.since,
         beat: row.beat,
         bursts: row.bursts,
+        running: row.running,
     });
     let nodes = nodes.collect();
     Ok(Json(Nodes { nodes }))
