@@ -144,7 +144,7 @@ impl Taker {
 
     async fn answer(&mut self) -> String {
         let line = timeout(Duration::from_secs(20), self.answers.next_line()).await;
-        line.expect("an answer within 20 s")
+        line.expect("an answer: not within 20 s")
             .expect("a pipe")
             .expect("an answer before its end")
     }

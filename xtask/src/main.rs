@@ -77,7 +77,7 @@ const CHORES: &[Chore] = &[
     },
     Chore {
         usage: "crash [--kills N] […]",
-        line: "workflow nodes are killed, 200 times on each store; also --seed S, --store sqlite|postgres",
+        line: "workflow nodes, servers and stores go away; also --only kills|rounds|cycles|away, --seed S, --store sqlite|postgres",
         run: crash::crash,
     },
     Chore {

@@ -3,7 +3,7 @@
 //!
 //! Orders and answers are those of `workflow-node`. Steps that begin although the lock of their instance is not good any
 //! more are written to a file, one in a line. After SIGTERM it hands over to others and ends, with 0 if it could in time. The
-//! step `stay` takes an hour on one that is called `stays`, three seconds on `naps`, and no time on others.
+//! step `stay` takes an hour on one that is called `stays`, ten seconds on `naps`, and no time on others.
 
 use lockwork::{
     Locks,
@@ -83,7 +83,7 @@ fn node(
 fn stays(name: &str) -> Duration {
     match name {
         "stays" => Duration::from_secs(3600),
-        "naps" => Duration::from_secs(3),
+        "naps" => Duration::from_secs(10),
         _ => Duration::ZERO,
     }
 }

@@ -31,7 +31,7 @@ impl StandInProcess {
             .expect("the stand-in starts");
         let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let line = timeout(Duration::from_secs(20), lines.next_line()).await;
-        let line = line.expect("a line within 20 s").expect("a pipe");
+        let line = line.expect("a line: not within 20 s").expect("a pipe");
         let address = line
             .as_deref()
             .and_then(|it| it.strip_prefix("listening on "));

@@ -54,7 +54,8 @@ impl Node {
             told: 0,
         };
         let ready = timeout(Duration::from_secs(40), node.line()).await;
-        assert_eq!(ready.expect("within 40 s").as_deref(), Some("ready"));
+        let ready = ready.expect("it was not ready: not within 40 s");
+        assert_eq!(ready.as_deref(), Some("ready"));
         node
     }
 
@@ -83,7 +84,8 @@ impl Node {
             .await
             .expect("it listens");
         let answer = timeout(Duration::from_secs(60), self.line()).await;
-        answer.expect("an answer within 60 s").expect("it lives")
+        let answer = answer.expect("an answer: not within 60 s");
+        answer.expect("it lives")
     }
 
     async fn line(&mut self) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use lockwork::{
     flow::{EVENT, TASK, delivered},
-    runtime::LocalRuntime,
+    runtime::{LocalRuntime, Readiness},
     workflow::{
         Addressee, Create, CreateAndRun, DefinitionHandle, DefinitionId, Error, ErrorKind,
         InstanceId, Result, Runtime, Stimulus, Value, Values,
@@ -36,6 +36,8 @@ pub enum Order {
         /// The task.
         task: String,
     },
+    /// It shall say whether it can work: an error says why not.
+    Ready,
 }
 
 impl Order {
@@ -71,6 +73,11 @@ impl Order {
                     .sender()
                     .send(done.key(format!("done {task}")))
                     .await?;
+            }
+            Self::Ready => {
+                if let Readiness::NotReady(why) = runtime.readiness() {
+                    return Err(Error::new(ErrorKind::Unavailable, why));
+                }
             }
         }
         Ok(())

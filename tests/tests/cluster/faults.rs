@@ -12,6 +12,8 @@ pub(crate) enum Fault {
     Freeze(usize),
     /// All connections to the lock server are gone.
     Cut,
+    /// All connections to the store are gone.
+    CutStore,
     /// The lock server is restarted.
     Restart,
     /// The lock server forgets who holds what.
@@ -26,14 +28,14 @@ pub(crate) struct Faults {
     /// So many at least.
     least: usize,
     /// Those that happened, by kind.
-    happened: [usize; 5],
+    happened: [usize; 6],
 }
 
 impl Faults {
     pub(crate) fn new(seed: u64, nodes: usize, least: usize) -> Self {
         Self {
             chance: StdRng::seed_from_u64(seed),
-            happened: [0; 5],
+            happened: [0; 6],
             least,
             nodes,
         }
@@ -42,11 +44,12 @@ impl Faults {
     pub(crate) fn next(&mut self) -> (Duration, Fault) {
         let pause = Duration::from_millis(self.chance.random_range(200..1_200));
         let node = self.chance.random_range(0..self.nodes);
-        let fault = match self.chance.random_range(0..10) {
+        let fault = match self.chance.random_range(0..12) {
             0..4 => Fault::Kill(node),
             4..6 => Fault::Freeze(node),
             6..8 => Fault::Cut,
-            8 => Fault::Restart,
+            8..10 => Fault::CutStore,
+            10 => Fault::Restart,
             _ => Fault::Empty,
         };
         (pause, fault)
@@ -60,6 +63,7 @@ impl Faults {
             Fault::Cut => 2,
             Fault::Restart => 3,
             Fault::Empty => 4,
+            Fault::CutStore => 5,
         };
         self.happened[number] += 1;
     }
@@ -72,10 +76,10 @@ impl Faults {
 
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [kills, freezes, cuts, restarts, emptied] = self.happened;
+        let [kills, freezes, cuts, restarts, emptied, store] = self.happened;
         write!(
             f,
-            "{kills:>3} killed {freezes:>3} frozen {cuts:>3} cut {restarts:>3} restarted {emptied:>3} emptied"
+            "{kills:>3} killed {freezes:>3} frozen {cuts:>3} cut {restarts:>3} restarted {emptied:>3} emptied {store:>3} store cut"
         )
     }
 }

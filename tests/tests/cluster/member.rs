@@ -27,6 +27,8 @@ pub(crate) type Ready = Arc<Mutex<VecDeque<Order>>>;
 pub(crate) enum Event {
     Kill,
     Freeze(Duration),
+    /// It is asked whether it can work. Whoever asks is told why not.
+    Ask(oneshot::Sender<Option<String>>),
     /// It is told to end, and another one takes its place. Whoever wants that is told how long it took.
     End(oneshot::Sender<Duration>),
 }
@@ -35,6 +37,7 @@ pub(crate) enum Event {
 enum Awake {
     Goes,
     Killed,
+    Asked(oneshot::Sender<Option<String>>),
     Ends(oneshot::Sender<Duration>),
 }
 
@@ -63,6 +66,7 @@ impl Member {
         let mut number = 0;
         let mut node = self.node(number).await;
         let mut told: HashMap<u64, Order> = HashMap::new();
+        let mut asked = HashMap::new();
         loop {
             self.tell(&mut node, &mut told).await;
             tokio::select! {
@@ -72,15 +76,24 @@ impl Member {
                     };
                     match event {
                         Awake::Goes => continue,
+                        Awake::Asked(by) => {
+                            asked.insert(node.tell(&Order::Ready).await, by);
+                            continue;
+                        }
                         Awake::Killed => node.kill().await,
                         Awake::Ends(took) => took.send(end(node).await).expect("somebody asked"),
                     }
+                    asked.clear();
                     self.give_back(told.drain().map(|(_, order)| order));
                     number += 1;
                     node = self.node(number).await;
                 }
                 answer = node.answer() => {
                     let answer = answer.expect("nobody killed this node");
+                    if let Some(by) = asked.remove(&answer.order) {
+                        by.send(answer.error).expect("somebody asked");
+                        continue;
+                    }
                     let order = told.remove(&answer.order).expect("it was told");
                     if answer.error.is_some() {
                         // Orders have keys: given again, they are done once.
@@ -98,6 +111,10 @@ impl Member {
             let long = match event {
                 Some(Event::Freeze(long)) => long,
                 Some(Event::Kill) => return Some(Awake::Killed),
+                Some(Event::Ask(by)) => {
+                    node.thaw();
+                    return Some(Awake::Asked(by));
+                }
                 Some(Event::End(took)) => {
                     node.thaw();
                     return Some(Awake::Ends(took));
@@ -134,7 +151,16 @@ impl Member {
 async fn end(node: Node) -> Duration {
     let (began, deadline) = (Instant::now(), Options::default().drain);
     let ended = node.end(generous(deadline)).await;
+    let took = began.elapsed();
     let ended = ended.unwrap_or_else(|| panic!("it did not end within {deadline:?}"));
-    assert!(ended.success(), "a node that was told to end: {ended}");
-    began.elapsed()
+    // What is not handed over by then is given up, and it says so: that is late, and whatever else it says is wrong.
+    let how = match took < deadline {
+        true => "it had time left",
+        false => "not over after its deadline",
+    };
+    assert!(
+        ended.success(),
+        "told to end: {ended} after {took:?}, {how}"
+    );
+    took
 }

@@ -11,7 +11,7 @@ use crate::{
 };
 use lockwork::{runtime::Store, workflow::InstanceId};
 use lockwork_conformance::{
-    within,
+    Proxy, within,
     workflows::{Journals, Order, Plan, difference, journals},
 };
 use lockwork_servers::{Postgres, Settings};
@@ -39,6 +39,8 @@ pub(crate) struct Run {
     lease: Duration,
     store: Arc<dyn Store>,
     place: Postgres,
+    /// Between the nodes and their store.
+    network: Proxy,
     witness: TempDir,
     ready: Ready,
     tasks: Vec<Order>,
@@ -104,6 +106,7 @@ impl Run {
 
     pub(crate) async fn new(server: LockServer, lease: Duration, plan: &Plan) -> Self {
         let place = Postgres::start(Settings::new()).unwrap();
+        let network = Proxy::start(place.port()).await.unwrap();
         Self {
             expected: undisturbed(plan).await,
             store: lockwork::store::connect(&url(&place)).await.unwrap(),
@@ -113,6 +116,7 @@ impl Run {
             rest: plan.instances.clone(),
             lease,
             server,
+            network,
             place,
         }
     }
@@ -128,7 +132,7 @@ impl Run {
             let (sender, receiver) = mpsc::channel(1);
             let member = Member {
                 name: format!("node-{number}"),
-                store: url(&self.place),
+                store: with_options(&self.place.url_at("127.0.0.1", self.network.port())),
                 locks: self.server.url(),
                 lease: self.lease.as_millis().to_string(),
                 witness: self.witness(),
@@ -174,6 +178,10 @@ impl Run {
             Fault::Kill(node) => nodes[node].try_send(Event::Kill).is_ok(),
             Fault::Freeze(node) => nodes[node].try_send(freeze).is_ok(),
             Fault::Cut => self.server.cut(),
+            Fault::CutStore => {
+                self.network.reset();
+                true
+            }
             Fault::Restart => self.server.restart().await,
             Fault::Empty => self.server.empty().await,
         }
@@ -241,5 +249,9 @@ impl Run {
 }
 
 pub(crate) fn url(store: &Postgres) -> String {
-    format!("{}?sslmode=disable&pool=8", store.url())
+    with_options(&store.url())
+}
+
+fn with_options(url: &str) -> String {
+    format!("{url}?sslmode=disable&pool=8")
 }

@@ -22,6 +22,9 @@ const LEASE: Duration = Duration::from_secs(6);
 
 const INSTANCES: usize = 20;
 
+/// How long a step takes on a node that is called `naps`.
+const NAP: Duration = Duration::from_secs(10);
+
 /// Longer than anything here takes.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -62,7 +65,10 @@ async fn a_node_that_was_frozen_in_a_step_begins_none_of_what_others_went_on_wit
     }
     until_all_are(&*store, SubStatus::Executing).await;
     naps.freeze();
+    let over = tokio::time::Instant::now() + NAP;
     until_all_are(&*store, SubStatus::Finished).await;
+    // Its steps are over before it learns anything: time went on for it.
+    tokio::time::sleep_until(over).await;
     naps.thaw();
     for _ in 0..INSTANCES {
         let answer = within(LIMIT, "it gives up", naps.answer()).await;

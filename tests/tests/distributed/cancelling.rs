@@ -2,14 +2,28 @@
 
 use crate::{
     place::{Place, key},
-    support::{joined, of, soon},
+    support::{World, joined, of, soon},
 };
 use lockwork::{
     flow::build::*,
-    runtime::Options,
+    runtime::{Clock, Options},
     workflow::{Cancelled, SubStatus},
 };
 use std::time::Duration;
+
+/// Ends when the node has looked once more for what others want ended: it says that it lives, looks, and says so again.
+async fn until_it_has_looked(world: &World) {
+    for _ in 0..2 {
+        world.clock.advance(Duration::from_millis(1));
+        let now = world.clock.now();
+        let said = async {
+            while world.store.nodes().await.unwrap()[0].beat < now {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        soon(said).await;
+    }
+}
 
 #[tokio::test]
 async fn cancelling_what_only_waits_is_done_under_its_lock_at_once() {
@@ -30,7 +44,7 @@ async fn cancelling_what_another_node_runs_ends_it_at_its_next_step() {
     let mut often = Options::default();
     // It looks three times in this time.
     often.hold = Duration::from_millis(600);
-    let world = crate::support::World::with(|builder| place.join(builder).options(often)).await;
+    let world = World::with(|builder| place.join(builder).options(often)).await;
     let other = world.node(|builder| place.join(builder));
     let steps = [
         call("stay", "gate"),
@@ -44,7 +58,7 @@ async fn cancelling_what_another_node_runs_ends_it_at_its_next_step() {
     world.gate.called(1).await;
     let cancelled = soon(other.client("a").cancel()).await.unwrap();
     assert_eq!(cancelled, Cancelled::Requested);
-    // It has been told since: a second is longer than a third of its hold.
+    until_it_has_looked(&world).await;
     world.gate.open();
     let ran = joined(running).await.unwrap();
     assert_eq!(ran.sub_status, SubStatus::Cancelled);

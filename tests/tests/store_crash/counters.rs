@@ -8,6 +8,7 @@ use lockwork::{
         Result, Runtime, Stimulus, Value,
     },
 };
+use lockwork_conformance::within;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 
@@ -46,6 +47,26 @@ pub(crate) fn one(counter: &InstanceId, key: String) -> Stimulus {
     to.instance = Some(counter.clone());
     let add = Stimulus::new(EVENT, &json!({ "name": ADD })).unwrap();
     add.to(to).input(delivered(None)).key(key)
+}
+
+/// Sends it again until it is known to be sent; it has a key.
+pub(crate) async fn until_told(node: &LocalRuntime, add: Stimulus) {
+    let sender = node.sender();
+    patiently(|| sender.send(add.clone())).await;
+}
+
+/// Asks again for as long as the answer may be another one a little later.
+pub(crate) async fn patiently<T, F: Future<Output = Result<T>>>(mut ask: impl FnMut() -> F) -> T {
+    let answered = async {
+        loop {
+            match ask().await {
+                Ok(answer) => return answer,
+                Err(error) => assert!(error.is_transient(), "{error}"),
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    within(Duration::from_secs(60), "an answer", answered).await
 }
 
 /// Where it waits.

@@ -2,13 +2,10 @@
 
 use crate::{
     asked,
-    counters::{self, agree_with_their_journals, one},
+    counters::{self, agree_with_their_journals, one, until_told},
     left::until_nothing_is_left,
 };
-use lockwork::{
-    runtime::LocalRuntime,
-    workflow::{InstanceId, Stimulus},
-};
+use lockwork::{runtime::LocalRuntime, workflow::InstanceId};
 use lockwork_conformance::{Proxy, proxy::Cut, within};
 use lockwork_servers::{Postgres, Settings};
 use std::{sync::Arc, time::Duration};
@@ -70,12 +67,4 @@ async fn tell(node: &LocalRuntime, counters: &[InstanceId], count: usize) {
         });
     }
     tasks.join_all().await;
-}
-
-/// Sends it again until it is known to be sent; it has a key.
-async fn until_told(node: &LocalRuntime, add: Stimulus) {
-    while let Err(error) = node.sender().send(add.clone()).await {
-        assert!(error.is_transient(), "{error}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
 }

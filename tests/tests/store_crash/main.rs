@@ -5,9 +5,12 @@
 #![allow(clippy::unwrap_used, clippy::future_not_send)]
 
 mod away;
+#[path = "../store_postgres/backends.rs"]
+mod backends;
 mod counters;
 mod crashing;
 mod cutting;
+mod forgetting;
 mod growing;
 mod left;
 mod place;

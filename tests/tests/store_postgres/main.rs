@@ -4,6 +4,7 @@
 // What helps a test says what it expects as the test does.
 #![allow(clippy::unwrap_used, clippy::future_not_send)]
 
+mod backends;
 mod damage;
 mod diagnosing;
 mod dropping;

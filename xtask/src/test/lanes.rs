@@ -43,8 +43,9 @@ pub(crate) fn run(
     programs.sort_by_key(|program| program.name == LONGEST);
     let is_alone = |program: &Program| ALONE.contains(&program.name.as_str());
     let (alone, beside): (Vec<_>, Vec<_>) = programs.into_iter().partition(is_alone);
+    let resets = can_reset_signals();
     let prepared = |program: &Program| {
-        let mut command = Command::new(&program.path);
+        let mut command = started(&program.path, resets);
         command.current_dir(&program.home).envs(variables.to_vec());
         prepare(&mut command);
         command
@@ -56,6 +57,28 @@ pub(crate) fn run(
     let mut failed = failed.into_inner().unwrap_or_default();
     failed.retain(|program| !is_in_time_alone(program, logs, &prepared));
     verdict(&failed, logs)
+}
+
+/// Gives a program the signals of a terminal. A shell ignores these for whatever it runs in the background, programs inherit
+/// that, and a test of Ctrl-C would wait for ever.
+const RESET: &str = "--default-signal=INT,QUIT";
+
+/// Whether `env` knows how: that of GNU does since 8.31, others do not.
+fn can_reset_signals() -> bool {
+    let mut asked = Command::new("env");
+    asked.args([RESET, "true"]).stdin(Stdio::null());
+    let asked = asked.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    asked.is_ok_and(|status| status.success())
+}
+
+/// A program as it is started.
+fn started(program: &Path, resets: bool) -> Command {
+    if !resets {
+        return Command::new(program);
+    }
+    let mut command = Command::new("env");
+    command.arg(RESET).arg(program);
+    command
 }
 
 /// Runs them, so many at once.
@@ -233,6 +256,29 @@ mod tests {
                 .to_string()
                 .contains("failed in wrong;")
         );
+    }
+
+    /// Runs a program as a shell does in the background, and says by which signal it ended.
+    fn in_background(command: &Command) -> Option<i32> {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "trap '' INT; \"$@\"; exit $?", "sh"]);
+        shell.arg(command.get_program()).args(command.get_args());
+        let status = shell.status().unwrap();
+        status
+            .code()
+            .filter(|code| *code > 128)
+            .map(|code| code - 128)
+    }
+
+    #[test]
+    fn a_program_can_be_interrupted_although_the_run_was_started_in_the_background() {
+        const INT: i32 = 2;
+        let program = script("interrupted", "kill -INT $$; exit 0");
+        let ended = [true, false].map(|resets| in_background(&started(&program.path, resets)));
+        fs::remove_file(&program.path).unwrap();
+        if can_reset_signals() {
+            assert_eq!(ended, [Some(INT), None]);
+        }
     }
 
     #[test]

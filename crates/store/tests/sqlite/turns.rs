@@ -1,6 +1,6 @@
 //! Two that write to one file: neither keeps the other out.
 
-use crate::support::{Place, errand, soon};
+use crate::support::{Place, errand, generous, soon};
 use lockwork_runtime::store::ErrandStore;
 use std::{
     sync::Arc,
@@ -39,11 +39,16 @@ async fn one_that_writes_without_end_keeps_no_other_out() {
             .unwrap();
         waits.push(asked.elapsed());
     }
+    // Beside them still, as the writes were.
+    let allowed = generous(LONGEST);
     tasks.abort_all();
     waits.sort_unstable();
     let (median, longest) = (waits[WRITES / 2], waits[WRITES - 1]);
     println!("a write took {median:?} in the middle, {longest:?} at most");
-    assert!(longest < LONGEST, "{longest:?}, {median:?} in the middle");
+    assert!(
+        longest < allowed,
+        "too late: {longest:?}, {median:?} in the middle, at most {allowed:?}"
+    );
 }
 
 /// As a process does that stands still while it is next.
@@ -56,5 +61,5 @@ async fn whoever_stands_still_while_it_is_next_holds_nobody_up_for_long() {
     let asked = Instant::now();
     soon(store.add(vec![errand("late")])).await.unwrap();
     let took = asked.elapsed();
-    assert!(took < 2 * LONGEST, "too late: {took:?}");
+    assert!(took < generous(2 * LONGEST), "too late: {took:?}");
 }
