@@ -1,5 +1,5 @@
 //! Three nodes, each a process, on one store in PostgreSQL, by each kind of locks: they are killed and frozen, their lock
-//! server is restarted and emptied, they are cut off from it and from their store, and what is left must be what one undisturbed node leaves. And two, which are
+//! server is restarted, emptied and cut off, and what is left must be what one undisturbed node leaves. And two, which are
 //! told to end, or one of which is killed.
 //!
 //! `cargo xtask cluster --minutes 10` does it for longer.

@@ -82,12 +82,22 @@ impl Run {
             "{:<10} over after {quiet:.1} s of quiet",
             self.server.name()
         );
+        self.assert_ended_alike().await;
         until_nothing_is_left(&*self.store).await;
         drop(events);
         for node in members.join_all().await {
             node.kill().await;
         }
         journals(&*self.store).await.unwrap()
+    }
+
+    /// Whatever ended otherwise leaves something too, and waiting for that to go would look like being late.
+    async fn assert_ended_alike(&self) {
+        let found = journals(&*self.store).await.unwrap();
+        for (id, (expected, _)) in &self.expected {
+            let (status, lines) = found.get(id).unwrap_or_else(|| panic!("{id} is missing"));
+            assert_eq!(status, expected, "{id} ended otherwise: {lines:#?}");
+        }
     }
 
     /// Compares it with what one undisturbed node leaves.
