@@ -247,8 +247,8 @@ fn other_server(answer: &'static str) -> String {
 /// A list of three on two pages, at a stand-in that says what it was asked.
 #[test]
 fn a_list_is_shown_to_its_end() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("its address"));
     let pages = [
         r#"{"waiting":[{"id":"a"},{"id":"b"}],"next":"b"}"#,
         r#"{"waiting":[{"id":"c"}]}"#,
@@ -256,20 +256,20 @@ fn a_list_is_shown_to_its_end() {
     let asked = std::thread::spawn(move || pages.map(|page| one_answer(&listener, page)));
     let output = done(&mut bare(&["queue", "--json", "--node", &url]));
     assert_eq!(code(output.status), 0, "{}", text(&output.stderr));
-    let shown: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let shown: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let wanted = serde_json::json!({ "waiting": [{ "id": "a" }, { "id": "b" }, { "id": "c" }] });
     assert_eq!(shown, wanted);
-    let [first, second] = asked.join().unwrap();
+    let [first, second] = asked.join().expect("both were asked for");
     assert!(first.contains("/v1/queue?limit=1000 "), "{first}");
     assert!(second.contains("after=b"), "{second}");
 }
 
 /// Answers one request with this JSON, and gives the first line of it.
-fn one_answer(listener: &std::net::TcpListener, json: &str) -> String {
+fn one_answer(listener: &TcpListener, json: &str) -> String {
     use std::io::{BufRead, BufReader, Write};
-    let (mut stream, _) = listener.accept().unwrap();
-    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-    let first = lines.next().unwrap().unwrap();
+    let (mut stream, _) = listener.accept().expect("somebody asks");
+    let mut lines = BufReader::new(stream.try_clone().expect("a second handle")).lines();
+    let first = lines.next().expect("a line").expect("of text");
     lines.find(|line| line.as_ref().is_ok_and(String::is_empty));
     let length = json.len();
     write!(
@@ -277,7 +277,7 @@ fn one_answer(listener: &std::net::TcpListener, json: &str) -> String {
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\
          Connection: close\r\n\r\n{json}"
     )
-    .unwrap();
+    .expect("it listens");
     first
 }
 

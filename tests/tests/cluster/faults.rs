@@ -1,6 +1,5 @@
 //! What happens when, by a seed.
 
-use crate::asked;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use std::{fmt, time::Duration};
 
@@ -26,9 +25,6 @@ pub(crate) enum Fault {
 pub(crate) struct Faults {
     chance: StdRng,
     nodes: usize,
-    /// Whether nodes are cut off from their store too: `LOCKWORK_CUT_STORE=1`. Not by itself, as long as an instance that
-    /// starts another one just then is faulted for good, with `definition.unknown`.
-    cuts_store: bool,
     /// So many at least.
     least: usize,
     /// Those that happened, by kind.
@@ -39,7 +35,6 @@ impl Faults {
     pub(crate) fn new(seed: u64, nodes: usize, least: usize) -> Self {
         Self {
             chance: StdRng::seed_from_u64(seed),
-            cuts_store: asked("LOCKWORK_CUT_STORE", 0) > 0,
             happened: [0; 6],
             least,
             nodes,
@@ -49,8 +44,7 @@ impl Faults {
     pub(crate) fn next(&mut self) -> (Duration, Fault) {
         let pause = Duration::from_millis(self.chance.random_range(200..1_200));
         let node = self.chance.random_range(0..self.nodes);
-        let kinds = if self.cuts_store { 12 } else { 10 };
-        let fault = match self.chance.random_range(0..kinds) {
+        let fault = match self.chance.random_range(0..12) {
             0..4 => Fault::Kill(node),
             4..6 => Fault::Freeze(node),
             6..8 => Fault::Cut,

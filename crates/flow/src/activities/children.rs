@@ -133,7 +133,7 @@ async fn dispatch(cx: &mut Cx<'_>, wait: bool) -> Result<InstanceId, Failure> {
 }
 
 /// The version that is published now: whoever is started later is started with this one.
-async fn handle(cx: &Cx<'_>) -> Result<DefinitionHandle, Failure> {
+async fn handle(cx: &mut Cx<'_>) -> Result<DefinitionHandle, Failure> {
     let id = DefinitionId::new(&cx.required_text("definition")?);
     let id = id.map_err(|error| Failure::new("definition.missing", error.to_string()))?;
     let version = cx.version(&DefinitionHandle::published(id)).await?;

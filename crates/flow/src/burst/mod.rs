@@ -66,6 +66,8 @@ struct Said {
     gives: Option<Value>,
     raised: Option<Signal>,
     finish: bool,
+    /// Whoever it asked could not be reached. That says nothing about the instance.
+    away: Option<Error>,
 }
 
 /// Whether there is another step.

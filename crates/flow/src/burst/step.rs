@@ -34,8 +34,8 @@ impl Burst {
     /// # Errors
     /// [`ErrorKind::Invalid`](lockwork_core::workflow::ErrorKind::Invalid) if the state does not fit the
     /// definition; [`ErrorKind::Fenced`](lockwork_core::workflow::ErrorKind::Fenced) if an activity would have begun after
-    /// the burst [was lost](crate::Outside::is_lost): nothing of it may be written down. That an activity failed is no
-    /// error: it is in the state.
+    /// the burst [was lost](crate::Outside::is_lost), and what [`Outside::version`](crate::Outside::version) says that may
+    /// pass: nothing of it may be written down. That an activity failed is no error: it is in the state.
     pub async fn step(&mut self) -> Result<Progress> {
         if self.state.sub_status.status() == Status::Finished {
             return Ok(Progress::Idle);
@@ -104,6 +104,9 @@ impl Burst {
     async fn follow(&mut self, mut number: Number, mut did: Did) -> Result<()> {
         loop {
             let said = std::mem::take(&mut self.said);
+            if let Some(away) = said.away {
+                return Err(away);
+            }
             if said.finish {
                 self.finish();
                 return Ok(());

@@ -111,3 +111,17 @@ fn nothing_is_resumed_once_the_turn_is_over() {
     is_fenced(&instance, Run::at(Target::Bookmark(bookmark)));
     assert_eq!(noting.calls(), ["execute", "child_done"]);
 }
+
+/// It is run again from its last commit, and not faulted.
+#[test]
+fn a_burst_ends_undone_if_nobody_can_say_what_a_child_is() {
+    let root =
+        json!({ "type": "ExecuteWorkflow", "id": "child", "with": { "definition": "away" } });
+    let instance = Instance::with(definition(root), &Registry::standard());
+    let mut burst = instance.burst();
+    burst.begin(Run::default()).unwrap();
+    let error = block_on(burst.step()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert!(error.is_transient());
+    assert!(burst.state().incidents.is_empty());
+}

@@ -76,6 +76,9 @@ impl Outside for Clock {
             {
                 VersionId::new(&format!("{definition}-1"))
             }
+            DefinitionHandle::Of { definition, .. } if definition.as_str() == "away" => {
+                Err(Error::new(ErrorKind::Unavailable, "nobody answers"))
+            }
             _ => Err(Error::new(
                 ErrorKind::NotFound,
                 "there is no such definition",

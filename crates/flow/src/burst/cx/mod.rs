@@ -93,15 +93,21 @@ impl<'b> Cx<'b> {
     /// Which version `handle` means at this moment.
     ///
     /// # Errors
-    /// That nobody knows such a definition, or that nobody could say.
-    pub async fn version(&self, handle: &DefinitionHandle) -> Result<VersionId, Failure> {
+    /// That nobody knows such a definition, or that nobody could say. If that may pass, the burst ends whatever the activity
+    /// makes of it, and is run again later from its last commit: that the store was away for a moment says nothing about
+    /// the instance.
+    pub async fn version(&mut self, handle: &DefinitionHandle) -> Result<VersionId, Failure> {
         let asked = self.burst.outside.version(handle).await;
-        asked.map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Failure::new("definition.missing", error.to_string()),
-            _ if error.is_transient() => {
-                Failure::new("definition.unknown", error.to_string()).may_pass()
+        asked.map_err(|error| {
+            let code = match error.kind() {
+                ErrorKind::NotFound => "definition.missing",
+                _ => "definition.unknown",
+            };
+            let failure = Failure::new(code, error.to_string());
+            if error.is_transient() {
+                self.burst.said.away = Some(error);
             }
-            _ => Failure::new("definition.unknown", error.to_string()),
+            failure
         })
     }
 
