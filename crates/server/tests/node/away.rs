@@ -122,6 +122,7 @@ asks! { DefinitionStore:
 asks! { JobStore:
     fn take_jobs(now: Time, until: Time, limit: usize) -> Vec<TakenJob>;
     fn renew_jobs(jobs: &'a [TakenJob], until: Time) -> Vec<String>;
+    fn release_jobs(jobs: &'a [TakenJob], now: Time) -> ();
     fn finish_job(job: &'a TakenJob, result: Values, now: Time) -> bool;
 }
 
