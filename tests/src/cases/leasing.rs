@@ -2,7 +2,7 @@
 
 use super::{Case, Need, case};
 use crate::{
-    Context,
+    Context, Stalls,
     context::{SOON, within},
     generous,
 };
@@ -40,11 +40,12 @@ async fn a_lease_is_renewed_for_as_long_as_its_guard_lives(cx: Context) {
         .await
         .unwrap()
         .unwrap();
-    let lease = cx.harness.lease();
+    let (lease, stalls) = (cx.harness.lease(), Stalls::watch());
     let end = Instant::now() + lease * (often(lease) + 1);
     while !end.has_passed() {
-        assert!(guard.is_valid());
-        assert!(there.mutex(&name).try_lock().await.unwrap().is_none());
+        stalls.check(guard.is_valid(), lease, "the lease was not renewed");
+        let other = there.mutex(&name).try_lock().await.unwrap();
+        stalls.check(other.is_none(), lease, "somebody else was granted it");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     guard.release().await.unwrap();
@@ -59,7 +60,8 @@ async fn a_runtime_blocked_for_three_leases_keeps_its_lock(cx: Context) {
         .unwrap()
         .unwrap();
     let workers = tokio::runtime::Handle::current().metrics().num_workers();
-    let end = Instant::now() + cx.harness.lease() * 3;
+    let (lease, stalls) = (cx.harness.lease(), Stalls::watch());
+    let end = Instant::now() + lease * 3;
     // Every worker of the runtime, and this task's thread too.
     let busy: Vec<_> = (0..workers)
         .map(|_| {
@@ -73,16 +75,14 @@ async fn a_runtime_blocked_for_three_leases_keeps_its_lock(cx: Context) {
     while !end.has_passed() {
         std::hint::spin_loop();
     }
-    assert!(
-        guard.is_valid(),
-        "the lease was not renewed: {:?}",
-        guard.lost().get()
-    );
+    let what = format!("the lease was not renewed: {:?}", guard.lost().get());
+    stalls.check(guard.is_valid(), lease, &what);
     for task in busy {
         task.await.unwrap();
     }
     let other = cx.client().await;
-    assert!(other.mutex(&name).try_lock().await.unwrap().is_none());
+    let other = other.mutex(&name).try_lock().await.unwrap();
+    stalls.check(other.is_none(), lease, "somebody else was granted it");
     guard.release().await.unwrap();
 }
 

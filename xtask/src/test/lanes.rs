@@ -59,9 +59,9 @@ pub(crate) fn run(
     verdict(&failed, logs)
 }
 
-/// Gives a program the signals of a terminal. A shell ignores these for whatever it runs in the background, programs inherit
-/// that, and a test of Ctrl-C would wait for ever.
-const RESET: &str = "--default-signal=INT,QUIT";
+/// Gives a program the signals of a terminal. A shell ignores some for whatever it runs in the background, and `nohup` one
+/// more; programs inherit that, and a test of Ctrl-C would wait for ever.
+const RESET: &str = "--default-signal=HUP,INT,QUIT";
 
 /// Whether `env` knows how: that of GNU does since 8.31, others do not.
 fn can_reset_signals() -> bool {
