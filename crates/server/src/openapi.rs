@@ -9,18 +9,29 @@ use serde_json::{Map, Value, json};
 /// What operations take and give.
 const SCHEMAS: &str = include_str!("schemas.json");
 
+/// There is no word for any method, and no way to say one thing of several: each is described, and has a name of its own.
+const METHODS: [(&str, &str); 5] = [
+    ("delete", "ByDelete"),
+    ("get", "ByGet"),
+    ("patch", "ByPatch"),
+    ("post", ""),
+    ("put", "ByPut"),
+];
+
 /// The document.
 pub(crate) fn document(limits: &Limits, base: &str) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for operation in OPERATIONS {
         let place = operation.place(base);
         let path = paths.entry(place).or_insert_with(|| json!({}));
-        // There is no word for any method here, and no way to say one thing of several.
-        let method = match operation.method {
-            "any" => "post",
-            method => method,
-        };
-        path[method] = described(operation);
+        match operation.method {
+            "any" => METHODS.iter().for_each(|(method, suffix)| {
+                let mut described = described(operation);
+                described["operationId"] = format!("{}{suffix}", operation.name).into();
+                path[*method] = described;
+            }),
+            method => path[method] = described(operation),
+        }
     }
     let schemas: Value = serde_json::from_str(SCHEMAS).unwrap_or_default();
     json!({

@@ -65,6 +65,10 @@ const TABLE: &[(&str, Door)] = &[
     ("breakLock", Needs(Admin)),
     ("listen", Needs(Read)),
     ("callWorkflow", Needs(Call)),
+    ("callWorkflowByDelete", Needs(Call)),
+    ("callWorkflowByGet", Needs(Call)),
+    ("callWorkflowByPatch", Needs(Call)),
+    ("callWorkflowByPut", Needs(Call)),
 ];
 
 /// What the node says that can be asked of it: method and path by name.

@@ -30,10 +30,11 @@ impl Operation {
     /// How much of a path it says, if it means it.
     fn means(&self, method: &str, path: &[&str]) -> Option<usize> {
         let rest = self.path.last().is_some_and(|part| part == "{path}");
-        let fits = match rest {
+        let long_enough = match rest {
             true => path.len() >= self.path.len(),
-            false => path.len() == self.path.len() && self.method == method,
+            false => path.len() == self.path.len(),
         };
+        let fits = long_enough && self.method == method;
         let parts = || self.path.iter().zip(path);
         let same = |(part, found): (&String, &&str)| match part.starts_with('{') {
             true => !found.is_empty(),

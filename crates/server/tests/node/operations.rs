@@ -78,9 +78,13 @@ async fn stimuli(place: &Place) {
     let replay = format!("/v1/dead-letters/{letter}/replay");
     all.post(&replay, json!({})).await.is(200);
     all.get("/v1/timers").await.is(200);
-    let open = echo("POST", "/open", json!({ "wait": true }));
-    put(all, "open", open).await.is(200);
-    all.post("/workflows/open", json!({})).await.is(201);
+    for method in ["DELETE", "GET", "PATCH", "POST", "PUT"] {
+        let open = echo(method, "/open", json!({ "wait": true }));
+        put(all, &format!("open-{method}"), open).await.is(200);
+        all.ask(method, "/workflows/open", Some(json!({})))
+            .await
+            .is(201);
+    }
 }
 
 async fn node(all: &Client) {
