@@ -117,22 +117,13 @@ impl Taker {
     /// Stops it where it is.
     #[cfg(unix)]
     pub fn freeze(&self) {
-        self.signal(rustix::process::Signal::STOP);
+        signal(&self.child, rustix::process::Signal::STOP);
     }
 
     /// Lets it go on.
     #[cfg(unix)]
     pub fn thaw(&self) {
-        self.signal(rustix::process::Signal::CONT);
-    }
-
-    #[cfg(unix)]
-    fn signal(&self, signal: rustix::process::Signal) {
-        let pid = self.child.id().and_then(|id| i32::try_from(id).ok());
-        let pid = pid
-            .and_then(rustix::process::Pid::from_raw)
-            .expect("it runs");
-        rustix::process::kill_process(pid, signal).expect("it can be signalled");
+        signal(&self.child, rustix::process::Signal::CONT);
     }
 
     async fn order(&mut self, order: &str) {
@@ -148,4 +139,14 @@ impl Taker {
             .expect("a pipe")
             .expect("an answer before its end")
     }
+}
+
+/// Sends a signal to a process that runs.
+#[cfg(unix)]
+pub(crate) fn signal(child: &Child, signal: rustix::process::Signal) {
+    let pid = child.id().and_then(|id| i32::try_from(id).ok());
+    let pid = pid
+        .and_then(rustix::process::Pid::from_raw)
+        .expect("it runs");
+    rustix::process::kill_process(pid, signal).expect("it can be signalled");
 }

@@ -97,18 +97,14 @@ impl<'r> Book<'r> {
             Next::Leave => (rest, None),
         };
         let mut commit = Commit {
-            claim: self.claim.clone(),
             consumes: self.held.as_ref().map(|kept| kept.held().clone()),
-            stays,
             errands: errands.into_iter().collect(),
-            jobs: Vec::new(),
-            tasks: Vec::new(),
             journal: written.journal,
+            stays,
             continues,
             added,
             removed,
-            state,
-            now,
+            ..Commit::new(self.claim.clone(), state, now)
         };
         for effect in written.effects {
             if is_wanted(&effect, commit.state.waiting()) {

@@ -125,20 +125,7 @@ impl Processor {
             activity,
             node,
         });
-        Commit {
-            claim: claimed.claim,
-            state: Arc::new(state),
-            added: Vec::new(),
-            removed: Vec::new(),
-            journal: Vec::new(),
-            consumes: None,
-            stays: false,
-            errands: Vec::new(),
-            jobs: Vec::new(),
-            tasks: Vec::new(),
-            continues: None,
-            now,
-        }
+        Commit::new(claimed.claim, Arc::new(state), now)
     }
 }
 

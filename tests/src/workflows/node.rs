@@ -1,6 +1,8 @@
 //! Another process that runs workflows, is told what to do, and is killed.
 
 use super::Order;
+#[cfg(unix)]
+use crate::process::signal;
 use std::{
     path::Path,
     process::{ExitStatus, Stdio},
@@ -100,7 +102,7 @@ impl Node {
     /// Tells it to end by SIGTERM, and waits until it has. None, if it has not within `limit`: then it is killed.
     #[cfg(unix)]
     pub async fn end(mut self, limit: Duration) -> Option<ExitStatus> {
-        self.signal(rustix::process::Signal::TERM);
+        signal(&self.child, rustix::process::Signal::TERM);
         let ended = async {
             // Nobody asks for its last answers, but it must be able to give them.
             while self.line().await.is_some() {}
@@ -112,22 +114,13 @@ impl Node {
     /// Stops it where it is.
     #[cfg(unix)]
     pub fn freeze(&self) {
-        self.signal(rustix::process::Signal::STOP);
+        signal(&self.child, rustix::process::Signal::STOP);
     }
 
     /// Lets it go on.
     #[cfg(unix)]
     pub fn thaw(&self) {
-        self.signal(rustix::process::Signal::CONT);
-    }
-
-    #[cfg(unix)]
-    fn signal(&self, signal: rustix::process::Signal) {
-        let id = self.id().and_then(|id| i32::try_from(id).ok());
-        let id = id
-            .and_then(rustix::process::Pid::from_raw)
-            .expect("it runs");
-        rustix::process::kill_process(id, signal).expect("it can be signalled");
+        signal(&self.child, rustix::process::Signal::CONT);
     }
 
     /// Its number at the system, while it runs.

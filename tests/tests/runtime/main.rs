@@ -22,6 +22,7 @@ mod definitions;
 mod deleting;
 mod drain;
 mod errands;
+mod expiring;
 mod exporting;
 mod http;
 mod jobs;
@@ -31,4 +32,5 @@ mod readiness;
 #[cfg(unix)]
 mod shell;
 mod stimuli;
+mod tasks;
 mod timers;

@@ -4,16 +4,13 @@ use crate::support::{World, event_called, instance, joined, kind, of, soon, valu
 use lockwork::flow::{Commit, build::*};
 use lockwork::runtime::{
     Clock, ErrorKind,
-    store::{Errand, ErrandKind, Reason},
+    store::{Errand, ErrandKind},
 };
 use lockwork::workflow::{Addressee, BookmarkId, ExecutionId, Stimulus, SubStatus};
 use serde_json::json;
-use std::time::Duration;
-
-const EXPIRED: Duration = Duration::from_secs(601);
 
 /// Waits for `name` as often as it is told, and counts.
-fn listener(id: &str, name: &str, often: u32) -> Workflow {
+pub(crate) fn listener(id: &str, name: &str, often: u32) -> Workflow {
     let body = sequence(
         "body",
         [
@@ -27,7 +24,7 @@ fn listener(id: &str, name: &str, often: u32) -> Workflow {
     variables.variable("count", 0).root(again)
 }
 
-fn to(change: impl FnOnce(&mut Addressee)) -> Addressee {
+pub(crate) fn to(change: impl FnOnce(&mut Addressee)) -> Addressee {
     let mut to = Addressee::default();
     change(&mut to);
     to
@@ -319,99 +316,6 @@ async fn a_local_event_reaches_the_instance_that_made_it_alone() {
 }
 
 #[tokio::test]
-async fn an_event_for_which_nobody_waits_becomes_a_dead_letter_and_is_sent_once_more() {
-    let world = World::new().await;
-    world.publish(listener("w", "Go", 1)).await;
-    world.event("Go", json!(9)).await;
-    world.clock.advance(EXPIRED);
-    assert_eq!(soon(world.runtime().purger().purge()).await.unwrap(), 1);
-    assert!(world.waiting().await.is_empty());
-    world.start("a", of("w")).await;
-    let letters = world.runtime().dead_letters();
-    let all = soon(letters.list()).await.unwrap();
-    assert_eq!((all.len(), &all[0].reason), (1, &Reason::Expired));
-    soon(letters.replay(&all[0].id)).await.unwrap();
-    world.settle().await;
-    assert_eq!(world.state("a").await.variables["sum"], json!(9));
-    assert_eq!(
-        kind(soon(letters.replay(&all[0].id)).await),
-        ErrorKind::Conflict
-    );
-    assert_eq!(
-        kind(soon(letters.replay("nothing")).await),
-        ErrorKind::Conflict
-    );
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_several_who_send_a_dead_letter_once_more_one_does() {
-    let world = World::new().await;
-    world.event("Go", json!(1)).await;
-    world.clock.advance(EXPIRED);
-    soon(world.runtime().purger().purge()).await.unwrap();
-    let id = soon(world.runtime().dead_letters().list()).await.unwrap()[0]
-        .id
-        .clone();
-    let tries = (0..8).map(|_| {
-        let (letters, id) = (world.runtime().dead_letters(), id.clone());
-        tokio::spawn(async move { letters.replay(&id).await.is_ok() })
-    });
-    let mut won = 0;
-    for attempt in tries.collect::<Vec<_>>() {
-        won += usize::from(joined(attempt).await);
-    }
-    assert_eq!((won, world.waiting().await.len()), (1, 1));
-}
-
-#[tokio::test]
-async fn dead_letters_are_forgotten_after_a_week() {
-    let world = World::new().await;
-    world.event("Go", json!(1)).await;
-    world.clock.advance(EXPIRED);
-    soon(world.runtime().purger().purge()).await.unwrap();
-    world.clock.advance(Duration::from_secs(8 * 86_400));
-    assert_eq!(soon(world.runtime().purger().purge()).await.unwrap(), 0);
-    assert!(
-        soon(world.runtime().dead_letters().list())
-            .await
-            .unwrap()
-            .is_empty()
-    );
-}
-
-#[tokio::test]
-async fn what_is_for_somebody_certain_waits_as_long_as_that_may_come() {
-    let world = World::new().await;
-    world
-        .publish(workflow("w").root(sequence("all", [event("one", "One"), event("two", "Two")])))
-        .await;
-    world.start("a", of("w")).await;
-    let certain = to(|to| to.instance = Some(instance("a")));
-    assert!(
-        world
-            .send(event_called("Two").to(certain.clone()))
-            .await
-            .queued
-    );
-    assert!(
-        world
-            .send(event_called("Never").to(certain.clone()))
-            .await
-            .queued
-    );
-    world.clock.advance(EXPIRED * 1000);
-    assert_eq!(soon(world.runtime().purger().purge()).await.unwrap(), 0);
-    world.event("One", json!({})).await;
-    world.settle().await;
-    assert_eq!(world.status("a").await, SubStatus::Finished);
-    assert!(
-        world.waiting().await.is_empty(),
-        "nobody will ever wait for the rest"
-    );
-    assert!(!world.send(event_called("Two").to(certain)).await.queued);
-}
-
-#[tokio::test]
 async fn of_several_events_with_one_key_one_counts() {
     let world = World::new().await;
     world.publish(listener("w", "Go", 2)).await;
@@ -442,48 +346,6 @@ async fn what_nobody_can_be_told_is_told_to_nobody() {
         assert!(reached.queued && reached.resumed.is_empty());
     }
     assert_eq!(world.status("a").await, SubStatus::Suspended);
-}
-
-#[tokio::test]
-async fn a_task_that_is_done_resumes_whoever_asked_for_it() {
-    let world = World::new().await;
-    world
-        .publish(
-            workflow("w")
-                .variable("got", ())
-                .root(run_task("pack", "Pack").into("got")),
-        )
-        .await;
-    world.start("a", of("w")).await;
-    let tasks = soon(world.store.tasks()).await.unwrap();
-    assert_eq!((tasks.len(), tasks[0].name.as_str()), (1, "Pack"));
-    let sender = world.runtime().sender();
-    soon(sender.task_done(&tasks[0].id, json!({ "boxes": 2 })))
-        .await
-        .unwrap();
-    assert_eq!(
-        world.state("a").await.variables["got"],
-        json!({ "boxes": 2 })
-    );
-    assert!(soon(world.store.tasks()).await.unwrap().is_empty());
-}
-
-#[tokio::test]
-async fn a_task_that_was_called_off_in_the_burst_that_asked_for_it_is_not_listed() {
-    let world =
-        World::with(|builder| builder.job("long", |_| async { panic!("nobody wants it") })).await;
-    let branches = [
-        run_task("pack", "Pack"),
-        job("job", "long"),
-        log("quick", "quick"),
-    ];
-    world
-        .publish(workflow("w").root(race("first", branches)))
-        .await;
-    world.start("a", of("w")).await;
-    assert_eq!(world.status("a").await, SubStatus::Finished);
-    assert!(soon(world.store.tasks()).await.unwrap().is_empty());
-    assert_eq!(world.settle().await, 0, "the job is not even begun");
 }
 
 #[tokio::test]

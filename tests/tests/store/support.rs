@@ -353,20 +353,7 @@ pub(crate) fn definition(id: &str, text: &str) -> Definition {
 
 /// A commit that changes nothing.
 pub(crate) fn nothing(claimed: &Claimed) -> Commit {
-    Commit {
-        claim: claimed.claim.clone(),
-        state: Arc::clone(&claimed.state),
-        added: Vec::new(),
-        removed: Vec::new(),
-        journal: Vec::new(),
-        consumes: None,
-        stays: false,
-        errands: Vec::new(),
-        jobs: Vec::new(),
-        tasks: Vec::new(),
-        continues: None,
-        now: NOW,
-    }
+    Commit::new(claimed.claim.clone(), Arc::clone(&claimed.state), NOW)
 }
 
 /// Changes whose parts belong together.

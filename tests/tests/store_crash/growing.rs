@@ -107,19 +107,11 @@ impl Waits {
         let removed = removed.collect();
         self.state.bookmarks.clone_from(&bookmarks);
         self.state.sub_status = SubStatus::Suspended;
+        let (claim, state) = (self.claim.clone(), Arc::new(self.state.clone()));
         let commit = Commit {
-            claim: self.claim.clone(),
-            state: Arc::new(self.state.clone()),
             added: bookmarks,
             removed,
-            journal: Vec::new(),
-            consumes: None,
-            stays: false,
-            errands: Vec::new(),
-            jobs: Vec::new(),
-            tasks: Vec::new(),
-            continues: None,
-            now: SystemClock.now(),
+            ..Commit::new(claim, state, SystemClock.now())
         };
         self.claim.version = store.commit(commit).await.unwrap().version;
     }

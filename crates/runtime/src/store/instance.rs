@@ -110,6 +110,27 @@ pub struct Commit {
     pub now: Time,
 }
 
+impl Commit {
+    /// One that says what is known of the instance, and nothing else.
+    #[must_use]
+    pub const fn new(claim: Claim, state: Arc<State>, now: Time) -> Self {
+        Self {
+            claim,
+            state,
+            added: Vec::new(),
+            removed: Vec::new(),
+            journal: Vec::new(),
+            consumes: None,
+            stays: false,
+            errands: Vec::new(),
+            jobs: Vec::new(),
+            tasks: Vec::new(),
+            continues: None,
+            now,
+        }
+    }
+}
+
 /// A commit that counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Committed {

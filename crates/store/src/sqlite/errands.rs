@@ -158,9 +158,13 @@ async fn renew(
     );
     let statement = statement.bind(list(&held)?).bind(until.as_millis());
     let kept = rows(connection, statement).await?;
+    lost(held.into_iter().map(|(_, hold)| hold), &kept)
+}
+
+/// The holds that were not kept.
+pub(super) fn lost(holds: impl Iterator<Item = String>, kept: &[SqliteRow]) -> Result<Vec<String>> {
     let kept: Result<HashSet<String>> = kept.iter().map(|row| get(row, "hold")).collect();
     let kept = kept?;
-    let holds = held.into_iter().map(|(_, hold)| hold);
     Ok(holds.filter(|hold| !kept.contains(hold)).collect())
 }
 

@@ -2,14 +2,13 @@
 
 use super::{
     SqliteStore,
-    errands::{add, new_hold},
+    errands::{add, lost, new_hold},
     sql::{change, get, int, list, number, rows, sql},
 };
 use crate::json;
 use lockwork_core::workflow::{Answer, BookmarkId, InstanceId, Result, Time, Values};
 use lockwork_runtime::store::{JobStore, TakenJob, derived};
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
-use std::collections::HashSet;
 
 fn taken(row: &SqliteRow) -> Result<TakenJob> {
     let bookmark: String = get(row, "bookmark")?;
@@ -60,10 +59,7 @@ async fn renew(
     );
     let statement = statement.bind(list(&held)?).bind(until.as_millis());
     let kept = rows(connection, statement).await?;
-    let kept: Result<HashSet<String>> = kept.iter().map(|row| get(row, "hold")).collect();
-    let kept = kept?;
-    let holds = held.into_iter().map(|(_, hold)| hold);
-    Ok(holds.filter(|hold| !kept.contains(hold)).collect())
+    lost(held.into_iter().map(|(_, hold)| hold), &kept)
 }
 
 async fn release(

@@ -164,18 +164,9 @@ pub(crate) fn commit(claimed: Claimed, bookmarks: Vec<Bookmark>) -> Commit {
     state.sub_status = SubStatus::Suspended;
     state.bookmarks.clone_from(&bookmarks);
     Commit {
-        claim: claimed.claim,
-        state: Arc::new(state),
         added: bookmarks,
-        removed: Vec::new(),
-        consumes: None,
-        stays: false,
-        errands: Vec::new(),
-        jobs: Vec::new(),
-        tasks: Vec::new(),
-        continues: None,
-        now: at(0),
         journal,
+        ..Commit::new(claimed.claim, Arc::new(state), at(0))
     }
 }
 
