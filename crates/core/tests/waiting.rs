@@ -340,6 +340,30 @@ async fn a_deadline_that_passes_during_a_try_still_gets_its_last_one() {
 }
 
 #[tokio::test]
+async fn a_server_that_does_not_answer_is_not_waited_for_long_after_the_deadline() {
+    within(ms(5000), async {
+        let (server, gate, releases) = (Server::granting(2), Gate::closed(), Releases::new());
+        let attempt = || {
+            let (gate, attempt) = (gate.clone(), server.attempt());
+            let is_silent = server.tries.get() > 1;
+            async move {
+                if is_silent {
+                    gate.pass().await;
+                }
+                attempt.await
+            }
+        };
+        let deadline = Instant::now() + ms(50);
+        let waited = wait_for_grant(Deadline::At(deadline), NEVER, None, &releases, attempt).await;
+        assert_eq!(waited.unwrap_err().kind(), ErrorKind::Unavailable);
+        assert!(deadline.has_passed(), "it had its time");
+        gate.open();
+        server.ledger.released.reached(1).await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_error_ends_the_wait() {
     within(ms(5000), async {
         let (tries, releases) = (Count::default(), Releases::new());

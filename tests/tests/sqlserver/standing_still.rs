@@ -69,6 +69,22 @@ async fn a_server_that_stands_still_for_longer_than_the_lease_loses_the_guards_f
 }
 
 #[tokio::test]
+async fn a_wait_is_over_soon_after_its_deadline_although_the_server_stands_still() {
+    let server = server(Settings::new()).await;
+    let place = Place::at(&format!("{}?trust=any", server.url()));
+    let here = place.client().await;
+    take(&here, "x").await.release().await.unwrap();
+    server.freeze();
+    let mutex = here.mutex("y");
+    let waiting = mutex.try_lock_for(Duration::from_millis(200));
+    // Less than the session's own patience, which is 5 s.
+    let waited = within(Duration::from_secs(3), "the end of the wait", waiting).await;
+    assert_eq!(waited.unwrap_err().kind(), ErrorKind::Unavailable);
+    server.thaw();
+    works(&here, "y").await;
+}
+
+#[tokio::test]
 async fn a_server_that_stands_still_is_not_waited_for_longer_than_ten_seconds() {
     let server = server(Settings::new()).await;
     let place = Place::at(&format!("{}?trust=any", server.url()));

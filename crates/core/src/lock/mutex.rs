@@ -32,10 +32,13 @@ impl Mutex {
         self.0.ask_once(Mode::Exclusive).await
     }
 
-    /// Takes the lock, waiting for at most `limit`; then `None`. A limit of zero is
-    /// [`Mutex::try_lock`].
+    /// Takes the lock, waiting for at most `limit`; then `None`, which says that somebody else has it. A limit of zero
+    /// is [`Mutex::try_lock`].
     ///
     /// # Errors
+    /// As [`Mutex::lock`]; and [`Unavailable`](crate::lock::ErrorKind::Unavailable) if the server does not say by half a
+    /// second after the limit whether it is free.
+    ///
     /// # Cancel safety
     /// As [`Mutex::lock`].
     pub async fn try_lock_for(&self, limit: Duration) -> Result<Option<Guard>> {

@@ -1,9 +1,9 @@
 //! Waiting for a server that is asked again and again, as seldom as its hints allow.
 
 use super::{Hold, Listener, Owned, Releases, Shield};
-use crate::lock::{Deadline, Result};
+use crate::lock::{Deadline, Error, ErrorKind, Result};
 use rand::RngExt;
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 /// What one try brought.
 #[derive(Debug)]
@@ -51,11 +51,19 @@ impl Pace {
     }
 }
 
-/// Tries until granted or until the deadline, with one last try at the deadline.
+/// How much longer than the deadline an answer to the last try is waited for.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Tries until granted or until the deadline, with one last try at the deadline. A server that does not answer by half a
+/// second after it is waited for no longer.
 ///
 /// Between tries it waits for a hint, but not longer than the time the server named, kept within
 /// the bounds of `pace`, or than the next pause of `pace` where it named none. Each try is [shielded](Shield): dropped half way, it goes on to its end and
 /// gives back what it was granted.
+///
+/// # Errors
+/// What a try fails with; [`Unavailable`](ErrorKind::Unavailable) if the server does not answer. A try that is given up
+/// then goes on by itself as one that was dropped does.
 ///
 /// # Cancel safety
 /// Dropping this leaves nothing held.
@@ -82,8 +90,20 @@ where
             })
         }
     };
-    let granted = wait_until(deadline, pace, listener, owned).await?;
+    // In one place, lest there be room for it once for each way of waiting.
+    let mut granted = pin!(wait_until(deadline, pace, listener, owned));
+    let granted = match deadline {
+        // The last try begins when the deadline has passed.
+        Deadline::At(when) => Box::pin(Deadline::At(when + GRACE).wait_for(granted)).await,
+        Deadline::Now | Deadline::Never => Some(granted.as_mut().await),
+    };
+    let granted = granted.unwrap_or_else(|| Err(unanswered()))?;
     Ok(granted.map(|(hold, _counted)| hold))
+}
+
+fn unanswered() -> Error {
+    let message = "the server did not answer before the wait was over";
+    Error::new(ErrorKind::Unavailable, message)
 }
 
 /// The same as [`wait_for_grant`] for anything whose drop gives it back: an upgrade, say.

@@ -2,12 +2,11 @@
 
 use super::{LeaseKeeper, LeaseServer, Leased, Terms, good_until};
 use crate::lock::{
-    Deadline, Error, ErrorKind, Instant, Request, Result, Token,
+    Error, ErrorKind, Instant, Request, Result, Token,
     backend::{Attempt, Owned, line::Failure, wait_for_grant},
 };
 use std::{
     fmt,
-    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -59,9 +58,6 @@ pub enum Verdict {
     Buried,
 }
 
-/// How much longer than the deadline an answer is waited for.
-const GRACE: Duration = Duration::from_millis(500);
-
 impl<S: LeaseTaker> LeaseKeeper<S> {
     /// Asks for a lease until it is granted or the deadline has passed, and keeps it.
     ///
@@ -92,19 +88,10 @@ impl<S: LeaseTaker> LeaseKeeper<S> {
                 deadline, releases, ..
             } = &place.request;
             let attempt = || place.clone().attempt(!deadline.has_passed());
-            // In one place, lest there be room for it once for each way of waiting.
-            let mut granted = pin!(wait_for_grant(*deadline, pace, listener, releases, attempt));
-            // The last try begins when the deadline has passed. One that is given up goes on by itself,
-            // which is no harm: nobody tries again as this owner after its deadline.
-            let granted = match *deadline {
-                Deadline::At(when) => Box::pin(Deadline::At(when + GRACE).wait_for(granted)).await,
-                Deadline::Now | Deadline::Never => Some(granted.as_mut().await),
-            };
-            let granted = granted.unwrap_or_else(|| {
-                let message = "the server did not answer before the wait was over";
-                Err(Error::new(ErrorKind::Unavailable, message))
-            });
-            Ok(granted?.map(Owned::into_inner))
+            // One that is given up goes on by itself, which is no harm: nobody tries again as this owner after its
+            // deadline.
+            let granted = wait_for_grant(*deadline, pace, listener, releases, attempt).await?;
+            Ok(granted.map(Owned::into_inner))
         }
     }
 }
