@@ -24,7 +24,7 @@ use url::Url;
 ///
 /// | option | | unless said otherwise |
 /// |---|---|---|
-/// | `tenure` | how long a process may pass a lock among its own tasks | `20ms` |
+/// | `tenure` | how long a process may pass a lock among its own tasks | `40ms` |
 /// | `lease` | for how long a lock is granted unless it is renewed; 15 s to 60 s | `30s` |
 /// | `prefix` | what all blobs begin with | `lockwork` |
 /// | `tokens` | `metadata`, or `sequence` for page blobs: see [`Tokens`] | `metadata` |

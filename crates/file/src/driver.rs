@@ -11,7 +11,7 @@ use url::Url;
 ///
 /// | option | | unless said otherwise |
 /// |---|---|---|
-/// | `tenure` | how long a process may pass a lock among its own tasks | `20ms` |
+/// | `tenure` | how long a process may pass a lock among its own tasks | `40ms` |
 /// | `idle` | after how long without use a lock's file is removed | `1d` |
 /// | `shared` | accept a directory others may write to | `false` |
 /// | `any_fs` | accept a file system that is not known to be local | `false` |

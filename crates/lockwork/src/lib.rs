@@ -100,7 +100,7 @@ mod cluster_guide {}
 /// | `azblob://ACCOUNT/CONTAINER`, `azblob+http:`, `azblob+https:` | all processes that reach the container | `tenure`, `lease`, `prefix`, `tokens`, `auth` |
 ///
 /// `tenure` is how long a process may pass a lock among its own tasks before the backend hears of
-/// it again: `20ms` unless said otherwise, `0` for never.
+/// it again: `40ms` unless said otherwise, `0` for never.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> lockwork::Result<()> {

@@ -13,7 +13,7 @@ use url::Url;
 ///
 /// | option | | unless said otherwise |
 /// |---|---|---|
-/// | `tenure` | how long a process may pass a lock among its own tasks | `20ms` |
+/// | `tenure` | how long a process may pass a lock among its own tasks | `40ms` |
 /// | `mode` | `session`: advisory locks. `lease`: rows of a table, for poolers in transaction mode; the two exclude nobody of the other | `session` |
 /// | `lease` | after how long without a sign of life the server frees what a process holds | `6s`; `30s` with `mode=lease` |
 /// | `quota` | how many locks a process may hold and wait for (`session`) | half of what the server has room for |

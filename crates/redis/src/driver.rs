@@ -20,7 +20,7 @@ use url::Url;
 ///
 /// | option | | unless said otherwise |
 /// |---|---|---|
-/// | `tenure` | how long a process may pass a lock among its own tasks | `20ms` |
+/// | `tenure` | how long a process may pass a lock among its own tasks | `40ms` |
 /// | `lease` | for how long a lock is granted unless it is renewed | `30s` |
 /// | `prefix` | what all keys and channels begin with | `lockwork` |
 /// | `compat` | `medallion` to share locks with .NET's DistributedLock: see [`Compat`] | `none` |

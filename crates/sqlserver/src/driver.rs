@@ -13,7 +13,7 @@ use url::Url;
 ///
 /// | option | | unless said otherwise |
 /// |---|---|---|
-/// | `tenure` | how long a process may pass a lock among its own tasks | `20ms` |
+/// | `tenure` | how long a process may pass a lock among its own tasks | `40ms` |
 /// | `lease` | for how long a guard is good after the server has last been heard of; at most `30s` | `15s` |
 /// | `capacity` | how many locks live on one connection | `1000` |
 /// | `schema` | where the sequence for tokens is | `lockwork` |

@@ -52,7 +52,7 @@ impl Locks {
     }
 
     /// Locks of `backend`, passed among the tasks of this process for at most `tenure` before the
-    /// server hears of them again. Default: 20 ms.
+    /// server hears of them again. Default: 40 ms.
     ///
     /// Longer means fewer round trips and longer waits for other processes; zero passes nothing
     /// on, so that each acquisition is a grant of the server.

@@ -41,8 +41,9 @@ use std::{
     time::Duration,
 };
 
-/// How long a process may pass a lock among its own tasks before the server hears of it again.
-pub const DEFAULT_TENURE: Duration = Duration::from_millis(20);
+/// How long a process may pass a lock among its own tasks before the server hears of it again. Long enough
+/// that handing it to another process, about a millisecond, costs a few per cent of it.
+pub const DEFAULT_TENURE: Duration = Duration::from_millis(40);
 
 /// A backend with a queue in front; the [module's page](self) says what that does.
 #[derive(Debug)]
