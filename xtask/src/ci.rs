@@ -28,20 +28,22 @@ pub(crate) fn ci(repo: &Repo, names: &[String]) -> Outcome {
     outcome
 }
 
-/// Every stage. Those that only compile run beside each other; tests have the machine for themselves.
+/// Every stage. What shares nothing with the programs runs beside the making of these; nothing runs beside the tests,
+/// whose limits are of time.
 fn all(repo: &Repo, times: &mut Vec<Timed>) -> Outcome {
-    let of = |lane| -> Vec<&'static Stage> {
-        STAGES.iter().filter(|stage| stage.lane == lane).collect()
-    };
     in_order(repo, &of(Lane::First), times)?;
     let names: Vec<_> = of(Lane::Beside).iter().map(|stage| stage.name).collect();
     let beside = Beside::start(repo, &names)?;
-    in_order(repo, &of(Lane::Main), times)?;
+    in_order(repo, &of(Lane::Build), times)?;
     let begun = Instant::now();
     let outcome = beside.join();
     times.push(("(beside)", begun.elapsed(), outcome.is_ok()));
     outcome?;
     in_order(repo, &of(Lane::Last), times)
+}
+
+fn of(lane: Lane) -> Vec<&'static Stage> {
+    STAGES.iter().filter(|stage| stage.lane == lane).collect()
 }
 
 fn in_order(repo: &Repo, stages: &[&'static Stage], times: &mut Vec<Timed>) -> Outcome {
@@ -103,8 +105,8 @@ mod tests {
     fn no_name_chooses_every_stage_in_order() {
         let names: Vec<&str> = choose(&[]).unwrap().iter().map(|s| s.name).collect();
         let order = [
-            "fmt", "package", "patches", "tree", "services", "clippy", "rustdoc", "features",
-            "benches", "build", "doctests", "test", "examples",
+            "fmt", "package", "patches", "tree", "services", "features", "build", "doctests",
+            "clippy", "rustdoc", "benches", "test", "examples",
         ];
         assert_eq!(names, order);
     }

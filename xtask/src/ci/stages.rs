@@ -22,12 +22,12 @@ pub(crate) struct Stage {
 pub(crate) enum Lane {
     /// Before all others: it is quick.
     First,
-    /// With the main ones, in a process of its own: what only checks. What one of these has checked of what we depend
-    /// on, the others need not check again.
-    Beside,
     /// After the first ones: what makes programs.
-    Main,
-    /// When all others are over.
+    Build,
+    /// With these, in a process of its own: what waits for the network, and what is built with features that nothing
+    /// else has.
+    Beside,
+    /// When both are over: what only checks, which uses what was built, and then what tests.
     Last,
 }
 
@@ -40,12 +40,12 @@ pub(crate) const STAGES: &[Stage] = &[
     stage("services", Lane::Beside, |repo| {
         test::servers(repo).map(drop)
     }),
-    stage("clippy", Lane::Beside, clippy),
-    stage("rustdoc", Lane::Beside, rustdoc),
     stage("features", Lane::Beside, features),
-    stage("benches", Lane::Beside, bench::still_compile),
-    stage("build", Lane::Main, |repo| test::build(repo).map(drop)),
-    stage("doctests", Lane::Main, test::doctests),
+    stage("build", Lane::Build, |repo| test::build(repo).map(drop)),
+    stage("doctests", Lane::Build, test::doctests),
+    stage("clippy", Lane::Last, clippy),
+    stage("rustdoc", Lane::Last, rustdoc),
+    stage("benches", Lane::Last, bench::still_compile),
     stage("test", Lane::Last, test::programs),
     stage("examples", Lane::Last, examples),
 ];

@@ -166,7 +166,7 @@ fn one(name: &str, command: &mut Command, log: &Path) -> bool {
     let summary = printed.lines().rev().find(|line| is_summary(line));
     let shown = match (&ended, passed) {
         (_, true) => summary.unwrap_or_default().to_owned(),
-        (Ok(Ended::Exited(status)), _) => format!("{printed}\nended with {status}"),
+        (Ok(Ended::Exited(status)), _) => format!("{}\nended with {status}", of_failures(&printed)),
         (Ok(Ended::TimedOut), _) => format!("{printed}\nit was still running and was killed"),
         (Err(failure), _) => failure.to_string(),
     };
@@ -176,6 +176,20 @@ fn one(name: &str, command: &mut Command, log: &Path) -> bool {
 
 fn is_summary(line: &str) -> bool {
     line.starts_with("test result:")
+}
+
+/// What begins the part in which a program of tests says why some failed.
+const WHY: &str = "\nfailures:\n";
+
+/// Of what a program printed, which tests failed and why: nobody finds that among thousands that did not. All of it where
+/// it says nothing of the kind.
+fn of_failures(printed: &str) -> String {
+    let Some((tests, why)) = printed.split_once(WHY) else {
+        return printed.to_owned();
+    };
+    let failed = tests.lines().filter(|line| line.ends_with("FAILED"));
+    let failed: Vec<_> = failed.collect();
+    format!("\n{}\n{WHY}{why}", failed.join("\n"))
 }
 
 /// Runs one; what it prints goes into a file.
@@ -245,6 +259,16 @@ mod tests {
     #[test]
     fn what_was_only_late_is_judged_again_alone() {
         ran(vec![first("late", "they meet: not within 5s")]).unwrap();
+    }
+
+    #[test]
+    fn of_a_program_that_failed_only_what_failed_is_shown() {
+        let printed = "test a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b ----\nno\n";
+        let shown = of_failures(printed);
+        assert!(!shown.contains("test a"), "{shown}");
+        assert!(shown.contains("test b ... FAILED"), "{shown}");
+        assert!(shown.contains("---- b ----\nno"), "{shown}");
+        assert_eq!(of_failures("it was killed"), "it was killed");
     }
 
     #[test]
