@@ -132,7 +132,7 @@ mod tests {
         while !found("sleep") && Instant::now() < deadline {
             sleep(Duration::from_millis(5));
         }
-        assert!(found("sleep"));
+        assert!(found("sleep"), "not within 10 s");
         assert!(!found("postgres"));
         child.kill().unwrap();
         child.wait().unwrap();

@@ -50,18 +50,35 @@ impl Context {
     }
 
     /// Waits until the server remembers nothing.
+    ///
+    /// # Panics
+    /// If that takes longer than `limit` and what this machine needs: as one that was late, if it is so before half of a
+    /// lease is over.
     pub async fn nothing_left(&self, limit: Duration) {
-        let Some(mut residue) = self.harness.residue() else {
+        let (start, allowed) = (Instant::now(), generous(limit));
+        let Some(residue) = self.left_at(start + allowed).await else {
             return;
         };
-        let start = Instant::now();
-        while residue != Residue::default() {
-            assert!(
-                start.elapsed() < generous(limit),
-                "left after {limit:?}: {residue:?}"
-            );
+        // What is still there after half a lease would be given back only by the lease's end, so it is wrong. What goes
+        // before that was slow.
+        let half = (self.harness.lease() / 2).min(LONGEST);
+        let was_slow = half > limit && self.left_at(start + half).await.is_none();
+        assert!(was_slow, "left after {limit:?}: {residue:?}");
+        let after = start.elapsed();
+        panic!("what was left is gone after {after:?}, allowed {allowed:?}: {residue:?}");
+    }
+
+    /// What the server still remembers at `end`; `None` as soon as it remembers nothing, or if it cannot say.
+    async fn left_at(&self, end: Instant) -> Option<Residue> {
+        loop {
+            let residue = self.harness.residue()?;
+            if residue == Residue::default() {
+                return None;
+            }
+            if Instant::now() >= end {
+                return Some(residue);
+            }
             tokio::time::sleep(Duration::from_millis(2)).await;
-            residue = self.harness.residue().unwrap_or_default();
         }
     }
 
@@ -108,6 +125,9 @@ pub async fn until(limit: Duration, what: &str, condition: impl Fn() -> bool) {
 pub(crate) async fn a_while() {
     tokio::time::sleep(Duration::from_millis(30)).await;
 }
+
+/// For no longer is it looked whether what was left goes.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// What most things must happen within.
 pub(crate) const SOON: Duration = Duration::from_secs(5);

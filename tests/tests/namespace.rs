@@ -47,7 +47,7 @@ fn trials() -> Vec<Trial> {
 mod linux {
     use super::Failed;
     use lockwork::Instant;
-    use lockwork_conformance::{Taker, generous};
+    use lockwork_conformance::{Taker, within};
     use lockwork_servers::{
         Namespace, Postgres, Settings,
         postgres::{psql, sql},
@@ -56,7 +56,7 @@ mod linux {
         io::{BufRead, BufReader, Write},
         path::Path,
         process::{Child, ChildStdin, Command, Stdio},
-        sync::mpsc::{Receiver, channel},
+        sync::mpsc::{Receiver, RecvTimeoutError, channel},
         thread,
         time::Duration,
     };
@@ -145,8 +145,13 @@ mod linux {
     pub(super) fn established() -> Result<(), Failed> {
         let setup = setup()?;
         let mut session = Session::start(&setup)?;
+        let silent = |why| match why {
+            RecvTimeoutError::Timeout => format!("an answer: not within {LIMIT:?}"),
+            RecvTimeoutError::Disconnected => "it has ended without an answer".to_owned(),
+        };
         session.ask("select 'before';")?;
-        assert_eq!(session.answers.recv_timeout(LIMIT)?, "before");
+        let answer = session.answers.recv_timeout(LIMIT).map_err(silent)?;
+        assert_eq!(answer, "before");
         let logged = setup.server.log();
         setup.namespace.cut()?;
         session.ask("select 'meanwhile';")?;
@@ -159,7 +164,8 @@ mod linux {
         assert_eq!(setup.server.sql(&sessions)?, "1");
         assert_eq!(setup.server.log(), logged);
         setup.namespace.heal()?;
-        assert_eq!(session.answers.recv_timeout(LIMIT)?, "meanwhile");
+        let answer = session.answers.recv_timeout(LIMIT).map_err(silent)?;
+        assert_eq!(answer, "meanwhile");
         Ok(())
     }
 
@@ -196,8 +202,8 @@ mod linux {
                 other.watch_loss().await;
                 setup.namespace.cut()?;
                 let cut = Instant::now();
-                let limit = generous(Duration::from_secs(7));
-                let guard = tokio::time::timeout(limit, next.lock()).await??;
+                let limit = Duration::from_secs(7);
+                let guard = within(limit, "the next one gets in", next.lock()).await?;
                 let took = cut.elapsed();
                 slowest = slowest.max(took);
                 assert!(guard.token() > token);

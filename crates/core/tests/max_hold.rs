@@ -213,7 +213,8 @@ async fn work_inside_a_guard_ends_at_its_limit() {
         let until = guard.valid_until().unwrap();
         let error = guard.run(pending::<()>()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Lost);
-        assert!(until.has_passed() && until.elapsed() <= LATE);
+        assert!(until.has_passed(), "not before");
+        assert!(until.elapsed() <= LATE, "too late");
     })
     .await;
 }
@@ -288,7 +289,8 @@ async fn an_upgrade_does_not_wait_past_the_limit() {
         let reader = locks.rw_lock("a").read().await.unwrap();
         let error = guard.upgrade().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Lost);
-        assert!(until.has_passed() && until.elapsed() <= LATE);
+        assert!(until.has_passed(), "not before");
+        assert!(until.elapsed() <= LATE, "too late");
         assert_eq!(guard.lost().await, Loss::HeldTooLong);
         // What the upgrade had in its hands was given back.
         let next = locks.rw_lock("a").upgradeable_read().await.unwrap();

@@ -32,7 +32,7 @@ async fn too_many_open_files_are_an_error_until_there_are_fewer() {
         let asked = locks.mutex(&name);
         match tokio::time::timeout(Duration::from_secs(2), asked.lock())
             .await
-            .unwrap()
+            .expect("an answer: not within 2 s")
         {
             Ok(guard) => held.push(guard),
             Err(error) => break error,
@@ -44,7 +44,7 @@ async fn too_many_open_files_are_an_error_until_there_are_fewer() {
     // Giving back needs no descriptor, and neither does who already waits.
     drop(warm);
     let waited = tokio::time::timeout(Duration::from_secs(2), waiting).await;
-    drop(waited.unwrap().unwrap().unwrap());
+    drop(waited.expect("it is in: not within 2 s").unwrap().unwrap());
     assert!(held.iter().all(lockwork_core::lock::Guard::is_valid));
     for mode in ["rw", "semaphore"] {
         let refused = match mode {

@@ -192,7 +192,7 @@ async fn a_full_disk_is_an_error_until_there_is_room() {
     for name in ["one", "other"] {
         let asked = locks.mutex(name);
         let asked = tokio::time::timeout(Duration::from_secs(2), asked.lock());
-        let error = asked.await.unwrap().unwrap_err();
+        let error = asked.await.expect("not within 2 s").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
         assert!(error.to_string().contains("free space"), "{error}");
     }

@@ -53,7 +53,7 @@ impl Scene {
         };
         tokio::time::timeout(LIMIT, taking)
             .await
-            .expect("an answer within 2 s")
+            .expect("an answer: not within 2 s")
     }
 
     /// The files of all kinds of locks, made and removed.

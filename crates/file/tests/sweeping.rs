@@ -41,7 +41,7 @@ async fn names_used_once_leave_nothing() {
         let left = std::fs::read_dir(&path).unwrap().count();
         assert!(
             start.elapsed() < used + limit,
-            "{left} files after {limit:?}"
+            "{left} files are left: not within {limit:?}"
         );
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

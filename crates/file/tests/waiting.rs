@@ -78,7 +78,7 @@ async fn all_get_in(mut waiting: JoinSet<()>) {
     let all = async { while waiting.join_next().await.is_some_and(|done| done.is_ok()) {} };
     tokio::time::timeout(Duration::from_secs(20), all)
         .await
-        .expect("all in time");
+        .expect("all are in: not within 20 s");
     assert!(waiting.is_empty());
 }
 

@@ -51,10 +51,12 @@ async fn file_locks_work_without_inotify() {
         let waiting = tokio::spawn(async move { next.read().await.unwrap() });
         tokio::time::sleep(Duration::from_millis(20)).await;
         drop(guard);
-        let reader = tokio::time::timeout(SOON, waiting).await.unwrap().unwrap();
+        let reader = tokio::time::timeout(SOON, waiting).await;
+        let reader = reader.expect("it is in: not within 500 ms").unwrap();
         for file in std::fs::read_dir(directory.path()).unwrap() {
             std::fs::remove_file(file.unwrap().path()).unwrap();
         }
-        tokio::time::timeout(SOON, reader.lost()).await.unwrap();
+        let lost = tokio::time::timeout(SOON, reader.lost()).await;
+        lost.expect("it is told: not within 500 ms");
     }
 }

@@ -110,7 +110,7 @@ async fn a_wait_gets_the_lock_when_it_is_released(cx: Context) {
         guard.release().await.unwrap();
         assert!(
             waiting.await.unwrap().is_some(),
-            "it waited and did not get it"
+            "it waited and did not get it: not within {SOON:?}"
         );
     }
 }

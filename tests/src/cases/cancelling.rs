@@ -70,7 +70,7 @@ async fn acquires_dropped_at_random_polls_leave_nothing(cx: Context) {
         granted < drops,
         "none was dropped half way: this proves nothing"
     );
-    cx.nothing_left(Duration::from_secs(1)).await;
+    cx.nothing_left(Duration::from_secs(2)).await;
     no_task_left(kept, spawned).await;
     for view in views {
         for number in 0..3 {
@@ -135,11 +135,15 @@ fn alive() -> usize {
 const OTHERS: usize = 200;
 
 async fn no_task_left(kept: usize, spawned: usize) {
-    let start = Instant::now();
+    let (start, limit) = (Instant::now(), Duration::from_secs(1));
     while keeper::tasks() > kept + OTHERS || alive() > spawned {
         let now = (keeper::tasks(), alive());
         let left = format!("{now:?} tasks live, {:?} did before", (kept, spawned));
-        assert!(start.elapsed() < generous(Duration::from_secs(1)), "{left}");
+        // As one that was late: a task that leaks is found when this runs alone.
+        assert!(
+            start.elapsed() < generous(limit),
+            "not within {limit:?}: {left}"
+        );
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

@@ -32,7 +32,7 @@ async fn closed_locks_refuse_and_end_waits_and_keep_what_is_held(cx: Context) {
     assert!(cx.view.try_lock(&there, &name).await.unwrap().is_none());
     guard.release().await.unwrap();
     let next = cx.view.try_lock_for(&there, &name, SOON).await.unwrap();
-    assert!(next.is_some());
+    assert!(next.is_some(), "the next one is in: not within {SOON:?}");
 }
 
 async fn what_a_backend_lacks_is_unsupported_at_once(cx: Context) {

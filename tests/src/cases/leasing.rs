@@ -106,7 +106,8 @@ async fn a_lease_that_is_not_renewed_ends_on_time(cx: Context) {
         "told {late:?} too late"
     );
     let wait = LockOptions::new().wait(Wait::For(SOON));
-    assert!(there.mutex(&name).lock_with(wait).await.unwrap().is_some());
+    let next = there.mutex(&name).lock_with(wait).await.unwrap();
+    assert!(next.is_some(), "the next one is in: not within {SOON:?}");
 }
 
 async fn valid_until_is_never_later_than_the_server_thinks(cx: Context) {
@@ -119,7 +120,7 @@ async fn valid_until_is_never_later_than_the_server_thinks(cx: Context) {
             .try_lock_for(cx.harness.lease() + SOON)
             .await
             .unwrap()
-            .expect("it runs out");
+            .expect("it runs out: not within its lease and 5 s");
         assert!(!guard.is_valid(), "two valid guards at once");
         next.release().await.unwrap();
     }
@@ -135,7 +136,7 @@ async fn held_for_too_long_is_lost_and_the_next_one_gets_in(cx: Context) {
             .try_lock_for(SOON)
             .await
             .unwrap()
-            .expect("it is let go");
+            .expect("it is let go: not within 5 s");
         assert_eq!(guard.lost().get(), Some(Loss::HeldTooLong));
         assert!(!guard.is_valid() && next.is_valid());
         next.release().await.unwrap();

@@ -116,7 +116,7 @@ async fn a_try_after_the_loss_gets_the_lock_although_its_guard_lives(cx: Context
     while cx.view.try_lock(&locks, &name).await.unwrap().is_none() {
         assert!(
             std::time::Instant::now() < limit,
-            "a lost guard keeps its own process out"
+            "a lost guard keeps its own process out: not within {SOON:?}"
         );
         a_while().await;
     }

@@ -32,7 +32,7 @@ async fn processes_exclude_each_other(cx: Context) {
         .try_lock_for(SOON)
         .await
         .unwrap()
-        .expect("free again");
+        .expect("free again: not within 5 s");
     assert!(token.is_none() || guard.token() > token);
     other.begin_lock(&name).await;
     tokio::time::sleep(Duration::from_millis(50)).await;

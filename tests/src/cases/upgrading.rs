@@ -65,7 +65,7 @@ async fn an_upgrade_waits_until_the_readers_have_left(cx: Context) {
         guard.release().await.unwrap();
         let reading = lock.try_read_for(SOON).await.unwrap();
         reading
-            .expect("readers come in again")
+            .expect("readers come in again: not within 5 s")
             .release()
             .await
             .unwrap();

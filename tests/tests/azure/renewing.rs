@@ -44,10 +44,8 @@ async fn a_guard_that_cannot_be_renewed_turns_itself_off_and_not_before() {
     assert_eq!(guard.lost().await, Loss::Expired);
     let after = asked_at.elapsed();
     println!("off after {after:?} of {LEASE:?}");
-    assert!(
-        after < LEASE && after > LEASE - Duration::from_millis(500),
-        "{after:?}"
-    );
+    assert!(after > LEASE - Duration::from_millis(500), "{after:?}");
+    assert!(after < LEASE, "too late: {after:?}");
 }
 
 #[tokio::test]

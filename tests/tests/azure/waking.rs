@@ -51,7 +51,7 @@ async fn whoever_waits_is_told_by_other_locks_where_there_are_some() {
     let (median_told, median_untold) = (told[told.len() / 2], untold[untold.len() / 2]);
     assert!(
         median_told < lockwork_conformance::generous(Duration::from_millis(100)),
-        "{told:?}"
+        "too late: {told:?}"
     );
     assert!(median_told < median_untold);
 }

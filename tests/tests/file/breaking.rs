@@ -17,7 +17,7 @@ async fn waiter(locks: Locks) -> JoinHandle<Guard> {
 
 async fn is_in_soon(waiting: JoinHandle<Guard>) -> Guard {
     let granted = tokio::time::timeout(generous(SOON), waiting).await;
-    granted.expect("told within 100 ms").unwrap()
+    granted.expect("it is in: not within 100 ms").unwrap()
 }
 
 #[tokio::test]
@@ -85,7 +85,8 @@ async fn whoever_waits_to_write_is_in_soon_after_a_reader_was_broken() {
         breaker.rw_lock("x").break_lock("a test").await.unwrap();
         let guard = is_in_soon(waiting).await;
         let told = tokio::time::timeout(generous(SOON), reader.lost()).await;
-        assert!(told.is_ok() && guard.is_valid());
+        assert!(told.is_ok(), "it is told: not within 100 ms");
+        assert!(guard.is_valid());
     }
 }
 

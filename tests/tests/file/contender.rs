@@ -76,7 +76,7 @@ impl Contender {
         match self.lines.recv_timeout(LIMIT) {
             Ok(line) => Some(line),
             Err(mpsc::RecvTimeoutError::Disconnected) => None,
-            Err(mpsc::RecvTimeoutError::Timeout) => panic!("no line within {LIMIT:?}"),
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("a line: not within {LIMIT:?}"),
         }
     }
 

@@ -13,7 +13,7 @@ const SOON: Duration = Duration::from_millis(100);
 async fn is_free_soon(locks: &Locks) {
     let next = locks.mutex("x");
     let next = tokio::time::timeout(generous(SOON), next.lock()).await;
-    drop(next.expect("free within 100 ms").unwrap());
+    drop(next.expect("it is free: not within 100 ms").unwrap());
 }
 
 /// The process that a contender said it started, ended when dropped.
@@ -90,7 +90,7 @@ async fn a_release_tells_who_waits_though_a_child_has_the_descriptor() {
         tokio::time::sleep(Duration::from_millis(50)).await;
         guard.release().await.unwrap();
         let next = tokio::time::timeout(generous(SOON), waiting).await;
-        drop(next.expect("told within 100 ms").unwrap());
+        drop(next.expect("it is told: not within 100 ms").unwrap());
         end(child);
     }
 }

@@ -16,13 +16,13 @@ const IN_A_SECOND: Duration = Duration::from_millis(1100);
 
 async fn is_lost(guard: &Guard, limit: Duration) {
     let lost = tokio::time::timeout(generous(limit), guard.lost()).await;
-    assert!(lost.is_ok(), "not lost within {limit:?}");
+    assert!(lost.is_ok(), "it is lost: not within {limit:?}");
 }
 
 async fn can_be_taken(locks: &Locks) {
     let next = locks.mutex("x");
     let next = tokio::time::timeout(Duration::from_secs(2), next.lock()).await;
-    assert!(next.unwrap().unwrap().is_valid());
+    assert!(next.expect("not within 2 s").unwrap().is_valid());
 }
 
 fn replace(directory: &Path, away: &Path) {
@@ -54,7 +54,7 @@ async fn a_waiter_goes_on_in_the_new_directory() {
     tokio::time::sleep(Duration::from_millis(50)).await;
     replace(&directory.path(), &directory.parent().join("away"));
     let next = tokio::time::timeout(generous(SOON), waiting).await;
-    assert!(next.expect("told at once").unwrap().is_valid());
+    assert!(next.expect("not within 100 ms").unwrap().is_valid());
     assert!(!guard.is_valid());
 }
 

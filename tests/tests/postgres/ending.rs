@@ -95,6 +95,22 @@ async fn a_frozen_server_is_not_waited_for_and_keeps_nothing_once_it_thaws() {
 }
 
 #[tokio::test]
+async fn a_wait_is_over_soon_after_its_deadline_although_the_server_stands_still() {
+    let server = server(&[]);
+    let locks = client(&server.url()).await;
+    drop(locks.mutex("x").lock().await.unwrap());
+    server.freeze().unwrap();
+    let mutex = locks.mutex("y");
+    let waiting = mutex.try_lock_for(Duration::from_millis(200));
+    // Less than the session's own patience, which is 5 s.
+    let waited = within(Duration::from_secs(3), "the end of the wait", waiting).await;
+    assert_eq!(waited.unwrap_err().kind(), ErrorKind::Unavailable);
+    server.thaw();
+    drop(within(SOON, "a lock", take(&locks)).await);
+    until(SOON, "nothing is left", || advisory_locks(&server) == 0).await;
+}
+
+#[tokio::test]
 async fn closing_leaves_no_session_behind() {
     let server = server(&[]);
     let locks = client(&server.url()).await;

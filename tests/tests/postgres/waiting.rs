@@ -123,5 +123,8 @@ async fn who_is_told_does_not_wait_for_the_next_look() {
     taken.sort_unstable();
     println!("with a notification: {:?} at p50", taken[UNTOLD / 2]);
     // The next look is 75 ms away on average.
-    assert!(taken[UNTOLD / 2] < Duration::from_millis(40), "{taken:?}");
+    assert!(
+        taken[UNTOLD / 2] < Duration::from_millis(40),
+        "too late: {taken:?}"
+    );
 }

@@ -96,7 +96,10 @@ async fn until_waiting(locks: &Locks, name: &str, count: usize) {
         if waiting == count {
             return;
         }
-        assert!(Instant::now() < deadline, "{waiting} wait, not {count}");
+        assert!(
+            Instant::now() < deadline,
+            "{waiting} wait, not {count}: not within {SOON:?}"
+        );
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -32,7 +32,10 @@ async fn who_waits_to_write_is_told_when_the_last_reader_leaves() {
     taken.sort_unstable();
     println!("upgraded after the last reader had left: {taken:?}");
     // Who is not told asks 900 ms later at most, and half of that on average.
-    assert!(taken[UPGRADES / 2] < Duration::from_millis(40), "{taken:?}");
+    assert!(
+        taken[UPGRADES / 2] < Duration::from_millis(40),
+        "too late: {taken:?}"
+    );
     assert!(
         taken[UPGRADES - 1] < Duration::from_millis(300),
         "too late: {taken:?}"

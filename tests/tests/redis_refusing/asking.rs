@@ -19,7 +19,7 @@ pub(crate) async fn error_of<T>(asked: impl Future<Output = Result<T, Error>>) -
     let began = Instant::now();
     let answer = tokio::time::timeout(WAIT + LATER, asked).await;
     let took = began.elapsed();
-    let error = answer.expect("an answer in time").err();
+    let error = answer.expect("an answer: not within 1.45 s").err();
     let error = error.expect("this must be refused");
     println!("{:?} after {took:.1?}: {error}", error.kind());
     canary::is_not_in(&error);
@@ -37,7 +37,7 @@ pub(crate) async fn expect(locks: &Locks, kind: ErrorKind, words: &str) {
 pub(crate) async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(10);
     while !is_so().await {
-        assert!(Instant::now() < deadline, "{what} did not come about");
+        assert!(Instant::now() < deadline, "not within 10 s: {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

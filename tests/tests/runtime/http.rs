@@ -78,7 +78,8 @@ async fn a_server_is_asked_and_its_answer_is_given() {
         (&json!(200), &json!({ "ok": true }))
     );
     assert_eq!(got["headers"]["x-mine"], json!("yes"));
-    let asked = heard.recv_timeout(Duration::from_secs(10)).unwrap();
+    let asked = heard.recv_timeout(Duration::from_secs(10));
+    let asked = asked.expect("it was asked: not within 10 s");
     assert!(asked.starts_with("POST /path HTTP/1.1"), "{asked}");
     assert!(
         asked.contains("x-order: 17") && asked.contains("idempotency-key:"),

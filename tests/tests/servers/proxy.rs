@@ -35,7 +35,8 @@ async fn nobody_yet() -> (Proxy, TcpListener) {
 
 async fn through(proxy: &Proxy, listener: &TcpListener) -> (TcpStream, TcpStream) {
     let client = connect(proxy).await;
-    let (server, _) = timeout(LIMIT, listener.accept()).await.unwrap().unwrap();
+    let accepted = timeout(LIMIT, listener.accept()).await;
+    let (server, _) = accepted.expect("a connection: not within 10 s").unwrap();
     (client, server)
 }
 
@@ -52,7 +53,7 @@ async fn send(stream: &mut TcpStream, text: &str) {
 async fn receives(stream: &mut TcpStream, text: &str) {
     let mut bytes = vec![0; text.len()];
     let read = timeout(LIMIT, stream.read_exact(&mut bytes)).await;
-    read.expect("bytes in time").unwrap();
+    read.expect("its bytes: not within 10 s").unwrap();
     assert_eq!(bytes, text.as_bytes());
 }
 
@@ -83,7 +84,8 @@ async fn an_end_is_passed_on_and_no_longer_counted_as_open() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    timeout(LIMIT, closed).await.unwrap();
+    let closed = timeout(LIMIT, closed).await;
+    closed.expect("it is closed: not within 10 s");
     assert_eq!(proxy.counts().connections, 1);
 }
 
@@ -134,7 +136,8 @@ async fn a_reset_reaches_both_sides_and_lets_new_ones_in() {
     let (mut client, mut server) = through(&proxy, &listener).await;
     proxy.reset();
     for stream in [&mut client, &mut server] {
-        let end = timeout(LIMIT, stream.read(&mut [0])).await.unwrap();
+        let end = timeout(LIMIT, stream.read(&mut [0])).await;
+        let end = end.expect("its end: not within 10 s");
         assert_eq!(end.unwrap_err().kind(), ErrorKind::ConnectionReset);
     }
     let (mut client, mut server) = through(&proxy, &listener).await;

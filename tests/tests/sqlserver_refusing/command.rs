@@ -14,7 +14,8 @@ async fn lockwork(words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lockwork-standin"));
     let command = command.args(words).stdin(Stdio::null()).kill_on_drop(true);
     let output = tokio::time::timeout(LIMIT, command.output()).await;
-    let output = output.expect("it ends in time").expect("it starts");
+    let output = output.expect("it did not end within 20 s");
+    let output = output.expect("it starts");
     for said in [&output.stdout, &output.stderr] {
         let said = String::from_utf8_lossy(said);
         assert!(!said.contains(CANARY), "the password is in: {said}");

@@ -41,7 +41,10 @@ fn held(name: &str) -> i32 {
 async fn until(name: &str, many: i32) {
     let deadline = Instant::now() + SOON;
     while held(name) != many {
-        assert!(Instant::now() < deadline, "not {many} locks in {name}");
+        assert!(
+            Instant::now() < deadline,
+            "{many} locks in {name}: not within {SOON:?}"
+        );
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

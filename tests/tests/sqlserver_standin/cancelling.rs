@@ -27,7 +27,7 @@ async fn attention_ends_a_wait_and_leaves_nothing() {
     holder.get("a", "Exclusive", 0).await;
     let sql = getting("a", "Exclusive", -1);
     assert!(!ask_for(&mut waiter, &sql, Duration::from_millis(60)).await);
-    assert_eq!(holder.waiters().await, 1);
+    holder.until_waiting(1).await;
     within(SOON, "the end of the wait", waiter.client.cancel_query())
         .await
         .unwrap();

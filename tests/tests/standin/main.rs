@@ -36,7 +36,8 @@ fn lasting(server: &Server) -> LeaseBackend {
 }
 
 async fn limited<T>(work: impl Future<Output = T>) -> T {
-    timeout(LIMIT, work).await.expect("this test hangs")
+    let done = timeout(LIMIT, work).await;
+    done.unwrap_or_else(|_| panic!("this test is not over after {LIMIT:?}"))
 }
 
 /// Waits until `fact` is true, and fails if that takes too long.

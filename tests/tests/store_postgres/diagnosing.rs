@@ -2,11 +2,12 @@
 
 use crate::{SOON, server};
 use lockwork::{Finding, Severity, store::postgres::PostgresStore};
+use lockwork_conformance::within;
 use lockwork_servers::{PgBouncer, PoolMode, Postgres};
 
 async fn look(url: &str) -> Vec<Finding> {
-    let report = tokio::time::timeout(SOON, lockwork::store::doctor(url)).await;
-    let findings = report.unwrap().unwrap().findings;
+    let report = within(SOON, "a report", lockwork::store::doctor(url)).await;
+    let findings = report.unwrap().findings;
     for finding in &findings {
         println!("{finding}");
         assert!(!finding.to_string().contains("canary"), "{finding}");

@@ -41,7 +41,7 @@ pub(crate) fn mutex_id(name: &str) -> LockId {
 pub(crate) async fn within<T: Send>(limit: Duration, work: impl Future<Output = T> + Send) -> T {
     match tokio::time::timeout(limit, work).await {
         Ok(done) => done,
-        Err(_) => panic!("this test should have ended within {limit:?}"),
+        Err(_) => panic!("this test did not end within {limit:?}"),
     }
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn within_thread<T: Send + 'static>(
     });
     match outcome.recv_timeout(limit) {
         Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
-            panic!("this test should have ended within {limit:?}")
+            panic!("this test did not end within {limit:?}")
         }
         Ok(()) | Err(_) => worker
             .join()
@@ -111,7 +111,7 @@ pub(crate) fn in_the_act<T, R>(
     gate.open();
     is_woken
         .recv_timeout(ms(2000))
-        .expect("it should have been woken by now");
+        .expect("it was woken: not within 2 s");
     let acted = act(Pin::new(work).poll(&mut cx));
     drop(over);
     acted
@@ -144,5 +144,5 @@ pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool + Sen
         }
         tokio::time::sleep(ms(1)).await;
     }
-    panic!("this should have become true by now: {what}");
+    panic!("not within 5 s: {what}");
 }

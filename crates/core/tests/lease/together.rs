@@ -50,7 +50,7 @@ async fn answers_for_other_leases_than_asked_say_nothing() {
         assert_eq!(first.leases.len(), 2);
         assert_eq!(second.leases.len(), 2, "both are asked for again");
         let pause = second.at.saturating_duration_since(first.at);
-        assert!(pause < ms(600) / 12 + LATE, "and soon: {pause:?}");
+        assert!(pause < ms(600) / 12 + LATE, "too late: {pause:?}");
         extended(&leases[1], before[1]).await;
         assert!(leases.iter().all(|lease| lease.lost().get().is_none()));
     })

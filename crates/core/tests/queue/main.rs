@@ -69,7 +69,7 @@ async fn try_get<B: Backend>(queue: &Queue<B>, mode: Mode) -> Option<Owned<Seat<
 async fn until(what: &str, condition: impl Fn() -> bool) {
     let limit = Instant::now() + Duration::from_secs(5);
     while !condition() {
-        assert!(!limit.has_passed(), "not in time: {what}");
+        assert!(!limit.has_passed(), "not within 5 s: {what}");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }

@@ -21,7 +21,7 @@ use tokio::sync::watch;
 pub(crate) async fn within<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(20), work)
         .await
-        .expect("it hung for 20 s")
+        .expect("it is over: not within 20 s")
 }
 
 /// One step of `work`.

@@ -210,5 +210,6 @@ fn a_long_chart_is_checked_and_run_quickly() {
     let began = std::time::Instant::now();
     let instance = Instance::run(definition(chart(&arrows, inside)));
     assert_eq!(instance.lines().len(), 1_001);
-    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+    let took = began.elapsed();
+    assert!(took.as_secs() < 20, "too late: {took:?}");
 }
