@@ -15,7 +15,7 @@ use stages::{Lane, STAGES, Stage};
 /// What a stage was called, how long it took, and whether it succeeded.
 type Timed = (&'static str, Duration, bool);
 
-/// Runs the stages named one after another, or all of them, and stops at the first failure.
+/// Runs the stages named one after another, or all that a change must pass, and stops at the first failure.
 pub(crate) fn ci(repo: &Repo, names: &[String]) -> Outcome {
     let chosen = choose(names)?;
     let begun = Instant::now();
@@ -28,8 +28,8 @@ pub(crate) fn ci(repo: &Repo, names: &[String]) -> Outcome {
     outcome
 }
 
-/// Every stage. What shares nothing with the programs runs beside the making of these; nothing runs beside the tests,
-/// whose limits are of time.
+/// Every stage that a change must pass. What waits for the network runs beside the making of programs; nothing runs
+/// beside the tests, whose limits are of time.
 fn all(repo: &Repo, times: &mut Vec<Timed>) -> Outcome {
     in_order(repo, &of(Lane::First), times)?;
     let names: Vec<_> = of(Lane::Beside).iter().map(|stage| stage.name).collect();
@@ -72,7 +72,10 @@ fn choose(names: &[String]) -> Outcome<Vec<&'static Stage>> {
             known.join(", ")
         )));
     }
-    let wanted = |stage: &&Stage| names.is_empty() || names.iter().any(|name| name == stage.name);
+    let wanted = |stage: &&Stage| match names.is_empty() {
+        true => stage.lane != Lane::Apart,
+        false => names.iter().any(|name| name == stage.name),
+    };
     Ok(STAGES.iter().filter(wanted).collect())
 }
 
@@ -102,13 +105,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_chooses_every_stage_in_order() {
+    fn no_name_chooses_what_a_change_must_pass_in_order() {
         let names: Vec<&str> = choose(&[]).unwrap().iter().map(|s| s.name).collect();
         let order = [
-            "fmt", "package", "patches", "tree", "services", "features", "build", "doctests",
-            "clippy", "rustdoc", "benches", "test", "examples",
+            "fmt", "package", "patches", "tree", "services", "build", "doctests", "clippy", "test",
+            "examples",
         ];
         assert_eq!(names, order);
+    }
+
+    #[test]
+    fn what_is_left_out_is_run_by_a_job_of_its_own() {
+        let jobs = Repo::find()
+            .unwrap()
+            .root()
+            .join(".github/workflows/ci.yml");
+        let jobs = std::fs::read_to_string(jobs).unwrap();
+        let apart: Vec<&str> = of(Lane::Apart).iter().map(|stage| stage.name).collect();
+        assert!(jobs.contains(&format!("cargo xtask ci {}", apart.join(" "))));
+        assert!(jobs.contains("run: .ci/run"));
     }
 
     #[test]

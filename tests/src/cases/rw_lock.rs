@@ -5,6 +5,7 @@ use crate::{
     Context, Promise,
     context::{SOON, a_while, within},
 };
+use lockwork::backend::queue::DEFAULT_TENURE;
 use std::time::Duration;
 
 pub(super) fn list() -> Vec<Case> {
@@ -61,8 +62,8 @@ async fn a_waiting_writer_keeps_later_readers_of_other_clients_out(cx: Context) 
         false => lock.try_read().await.unwrap().is_none(),
     };
     let it_waits = async || {
-        // Meanwhile the reader's grant becomes too old to be shared with another of its client.
-        a_while().await;
+        // Then the reader's grant is too old to be shared with another of its client.
+        tokio::time::sleep(DEFAULT_TENURE).await;
         while !is_in_line().await {
             a_while().await;
         }

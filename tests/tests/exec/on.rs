@@ -266,6 +266,7 @@ fn stat(of: Pid) -> Option<(char, Option<Pid>, Option<Pid>)> {
     Some((state, next(), next()))
 }
 
+/// One that is just leaving is in no group any more, which is told as -1.
 fn pid(raw: i32) -> Option<Pid> {
-    Pid::from_raw(raw)
+    Pid::from_raw(raw.max(0))
 }

@@ -1,5 +1,4 @@
-//! Stages that run beside the others, as a process of their own: compiling has long stretches that one core does alone,
-//! and whoever fetches programs waits for the network.
+//! Stages that run beside the others, as a process of their own: whoever fetches programs waits for the network.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;

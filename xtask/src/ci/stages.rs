@@ -1,5 +1,7 @@
 //! What each stage of `ci` runs. The order of the table is the order of the
 //! run: what is quick to fail comes first.
+//!
+//! Which of them keep a change out, and which are looked at beside it, is decision 24.
 
 use std::time::Duration;
 
@@ -24,11 +26,12 @@ pub(crate) enum Lane {
     First,
     /// After the first ones: what makes programs.
     Build,
-    /// With these, in a process of its own: what waits for the network, and what is built with features that nothing
-    /// else has.
+    /// With these, in a process of its own: what waits for the network.
     Beside,
     /// When both are over: what only checks, which uses what was built, and then what tests.
     Last,
+    /// Only when it is named, on a machine of its own: what compiles everything once more in another way.
+    Apart,
 }
 
 /// All stages, in order.
@@ -40,14 +43,14 @@ pub(crate) const STAGES: &[Stage] = &[
     stage("services", Lane::Beside, |repo| {
         test::servers(repo).map(drop)
     }),
-    stage("features", Lane::Beside, features),
     stage("build", Lane::Build, |repo| test::build(repo).map(drop)),
     stage("doctests", Lane::Build, test::doctests),
     stage("clippy", Lane::Last, clippy),
-    stage("rustdoc", Lane::Last, rustdoc),
-    stage("benches", Lane::Last, bench::still_compile),
     stage("test", Lane::Last, test::programs),
     stage("examples", Lane::Last, examples),
+    stage("rustdoc", Lane::Apart, rustdoc),
+    stage("features", Lane::Apart, features),
+    stage("benches", Lane::Apart, bench::still_compile),
 ];
 
 /// How long one example may run; each is meant to end within seconds.
