@@ -71,15 +71,18 @@ fn home() -> Outcome<&'static Path> {
     }
 }
 
-/// In memory where there is plenty of it: a data directory is a thousand small
-/// files, and some file systems make them slowly. Nothing is lost by that when
-/// a server is killed, only when the machine is.
 fn place() -> PathBuf {
+    in_memory().map_or_else(std::env::temp_dir, Path::to_owned)
+}
+
+/// In memory, where there is plenty of it and nobody has said where temporary
+/// files belong: a data directory is a thousand small files, and some file
+/// systems make them slowly. Nothing is lost by that when a server is killed,
+/// only when the machine is.
+pub(crate) fn in_memory() -> Option<&'static Path> {
     let free = rustix::fs::statvfs(MEMORY).map(|of| of.f_bavail.saturating_mul(of.f_frsize));
-    match std::env::var_os("TMPDIR") {
-        None if free.is_ok_and(|free| free >= PLENTY) => MEMORY.into(),
-        _ => std::env::temp_dir(),
-    }
+    let is_roomy = free.is_ok_and(|free| free >= PLENTY);
+    (is_roomy && std::env::var_os("TMPDIR").is_none()).then_some(Path::new(MEMORY))
 }
 
 /// A number may be given to a second process, but not at the same moment.

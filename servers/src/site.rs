@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::problem::{Outcome, Problem, unusable};
-
 use crate::account::Account;
+use crate::home;
+use crate::problem::{Outcome, Problem, unusable};
 
 /// What a server has to be told when it is set up and started.
 #[derive(Clone, Debug)]
@@ -33,30 +33,32 @@ impl Site {
     }
 }
 
-/// A new directory for a server: the usual one, or one under the system's
-/// directory for temporary files when the account does not reach the usual
-/// one, as when the checkout is in the home of root.
+/// A new directory for a server: in memory where there is plenty of it, or the
+/// usual one, or one under the system's directory for temporary files when the
+/// account does not reach the usual one, as when the checkout is in the home of
+/// root.
 pub fn new_directory(usual: &Path, account: &Account) -> Outcome<PathBuf> {
-    make(usual, account)?;
-    if account.reaches(usual)? {
-        return Ok(usual.to_owned());
+    let in_memory = home::in_memory().map(|memory| memory.join(named(usual)));
+    let temporary = std::env::temp_dir().join(named(usual));
+    let places = in_memory.into_iter().chain([usual.to_owned(), temporary]);
+    for directory in places.clone() {
+        make(&directory, account)?;
+        if account.reaches(&directory)? {
+            return Ok(directory);
+        }
+        fs::remove_dir(&directory).map_err(|error| unusable(&directory, &error))?;
     }
-    fs::remove_dir(usual).map_err(|error| unusable(usual, &error))?;
-    let directory = temporary(usual);
-    make(&directory, account)?;
-    if account.reaches(&directory)? {
-        return Ok(directory);
-    }
+    let places: Vec<_> = places.map(|place| place.display().to_string()).collect();
     Err(Problem::new(format!(
-        "The servers reach neither {} nor {}; set TMPDIR to a directory that everybody may write in.",
-        usual.display(),
-        directory.display()
+        "The servers reach none of {}; set TMPDIR to a directory that everybody may write in.",
+        places.join(", ")
     )))
 }
 
-fn temporary(usual: &Path) -> PathBuf {
+/// What it is called where others have theirs as well.
+fn named(usual: &Path) -> String {
     let name = usual.file_name().unwrap_or_default().to_string_lossy();
-    std::env::temp_dir().join(format!("lockwork-{name}-{}", std::process::id()))
+    format!("lockwork-{name}-{}", std::process::id())
 }
 
 /// The directory must be new: where everybody may write, one that is there

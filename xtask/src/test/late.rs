@@ -1,13 +1,16 @@
 //! Telling tests that were late from tests that were wrong, by what they printed: on a machine that does other things as
 //! well, a limit of time says something about the machine. What is wrong is wrong on any machine.
 
-/// How those say it whose limit has passed.
-const SAID: [&str; 5] = [
+/// How those say it whose limit has passed, and how lockwork itself says that a server has kept it waiting for too long.
+const SAID: [&str; 8] = [
     "not within",
     "not over after",
     "not end within",
     "too late",
     ", allowed ",
+    "did not answer",
+    "not answered in time",
+    "not let us in",
 ];
 
 /// What stands in front of the names of those that failed, at the end.
@@ -57,6 +60,17 @@ mod tests {
     #[test]
     fn a_limit_that_has_passed_is_late() {
         assert_eq!(only(LATE), Some(vec!["a"]));
+    }
+
+    #[test]
+    fn who_was_kept_waiting_by_a_server_is_late() {
+        for said in [
+            "the PostgreSQL server does not let us in: check host and port",
+            "message: \"PostgreSQL did not answer in time\"",
+        ] {
+            let told = LATE.replace("they meet: not within 5s (allowed 5.1s)", said);
+            assert_eq!(only(&told), Some(vec!["a"]), "{said}");
+        }
     }
 
     #[test]
