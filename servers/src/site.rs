@@ -1,6 +1,7 @@
 //! Where one server lives: its directory, its port, and the account it runs as.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use crate::account::Account;
@@ -33,32 +34,40 @@ impl Site {
     }
 }
 
-/// A new directory for a server: in memory where there is plenty of it, or the
-/// usual one, or one under the system's directory for temporary files when the
-/// account does not reach the usual one, as when the checkout is in the home of
-/// root.
-pub fn new_directory(usual: &Path, account: &Account) -> Outcome<PathBuf> {
+/// Where a server may live that is usually in `usual`, the best place first: in
+/// memory where there is plenty of it, in `usual` itself, or under the system's
+/// directory for temporary files when the account does not reach that, as when
+/// the checkout is in the home of root. They are the same each time, so that
+/// whoever comes later finds what was left there.
+pub fn places(usual: &Path) -> Vec<PathBuf> {
     let in_memory = home::in_memory().map(|memory| memory.join(named(usual)));
     let temporary = std::env::temp_dir().join(named(usual));
     let places = in_memory.into_iter().chain([usual.to_owned(), temporary]);
-    for directory in places.clone() {
-        make(&directory, account)?;
-        if account.reaches(&directory)? {
-            return Ok(directory);
+    places.collect()
+}
+
+/// A new directory for a server, in one of its [`places`].
+pub fn new_directory(usual: &Path, account: &Account) -> Outcome<PathBuf> {
+    let places = places(usual);
+    for directory in &places {
+        make(directory, account)?;
+        if account.reaches(directory)? {
+            return Ok(directory.clone());
         }
-        fs::remove_dir(&directory).map_err(|error| unusable(&directory, &error))?;
+        fs::remove_dir(directory).map_err(|error| unusable(directory, &error))?;
     }
-    let places: Vec<_> = places.map(|place| place.display().to_string()).collect();
+    let places: Vec<_> = places.iter().map(|place| place.display()).collect();
     Err(Problem::new(format!(
-        "The servers reach none of {}; set TMPDIR to a directory that everybody may write in.",
-        places.join(", ")
+        "The servers reach none of {places:?}; set TMPDIR to a directory that everybody may write in."
     )))
 }
 
-/// What it is called where others have theirs as well.
+/// What it is called where those of other checkouts are as well.
 fn named(usual: &Path) -> String {
     let name = usual.file_name().unwrap_or_default().to_string_lossy();
-    format!("lockwork-{name}-{}", std::process::id())
+    let mut hasher = DefaultHasher::new();
+    usual.hash(&mut hasher);
+    format!("lockwork-{name}-{:x}", hasher.finish())
 }
 
 /// The directory must be new: where everybody may write, one that is there
@@ -66,4 +75,17 @@ fn named(usual: &Path) -> String {
 fn make(directory: &Path, account: &Account) -> Outcome {
     fs::create_dir(directory).map_err(|error| unusable(directory, &error))?;
     account.own(directory, 0o700)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkout_has_the_same_places_each_time_and_another_one_has_others() {
+        let one = places(Path::new("/one/target/services/redis"));
+        let other = places(Path::new("/other/target/services/redis"));
+        assert_eq!(one, places(Path::new("/one/target/services/redis")));
+        assert!(one.iter().all(|place| !other.contains(place)), "{one:?}");
+    }
 }

@@ -10,7 +10,7 @@ pub(crate) mod postgres;
 pub(crate) mod redis;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lockwork_servers::account::Account;
 use lockwork_servers::process::Process;
@@ -43,10 +43,10 @@ pub(crate) fn up(repo: &Repo, state: &mut State, services: &[&Service]) -> Outco
 
 /// Ends a service, and whatever of it a lost memory no longer knows.
 pub(crate) fn down(state: &mut State, service: &Service) -> Outcome {
-    let usual = state.home().join(service.name);
-    for directory in remembered(state, service).into_iter().chain([usual]) {
-        server::end(&service.kind, &directory)?;
-        remove(&directory)?;
+    let places = site::places(&state.home().join(service.name));
+    let remembered = remembered(state, service).into_iter();
+    for directory in remembered.chain(places) {
+        end_and_remove(service, &directory)?;
     }
     match state.get(service) {
         Some(record) if record.native.is_some() => state.forget(service),
@@ -64,8 +64,7 @@ fn up_one(state: &mut State, service: &Service, account: &Account) -> Outcome {
         service.name
     );
     if let Some(directory) = remembered(state, service) {
-        server::end(&service.kind, &directory)?;
-        remove(&directory)?;
+        end_and_remove(service, &directory)?;
     }
     ensure(state, service, account)
 }
@@ -119,8 +118,9 @@ fn place(state: &State, service: &Service, account: &Account) -> Outcome<PathBuf
         Some(directory) => Ok(directory),
         None => {
             let usual = state.home().join(service.name);
-            server::end(&service.kind, &usual)?;
-            remove(&usual)?;
+            for left in site::places(&usual) {
+                end_and_remove(service, &left)?;
+            }
             Ok(site::new_directory(&usual, account)?)
         }
     }
@@ -142,7 +142,9 @@ fn note(state: &mut State, service: &Service, site: &Site, process: Option<Proce
     state.set(service, record)
 }
 
-fn remove(directory: &PathBuf) -> Outcome {
+/// Whatever of the service works there, and what it has written.
+fn end_and_remove(service: &Service, directory: &Path) -> Outcome {
+    server::end(&service.kind, directory)?;
     if !directory.exists() {
         return Ok(());
     }
