@@ -158,7 +158,7 @@ async fn an_acquire_dropped_after_one_poll_leaves_nothing(cx: Context) {
         tokio::time::sleep(Duration::from_millis(pause)).await;
         drop((polled, acquiring));
         let next = cx.view.try_lock_for(&there, &name, SOON).await.unwrap();
-        next.expect("free after it was given up")
+        next.expect("free after it was given up: not within 5 s")
             .release()
             .await
             .unwrap();
@@ -178,7 +178,7 @@ async fn a_wait_given_up_lets_the_next_one_in(cx: Context) {
     }
     guard.release().await.unwrap();
     let next = cx.view.try_lock_for(&there, &name, SOON).await.unwrap();
-    next.expect("nobody waits any more")
+    next.expect("nobody waits any more: not within 5 s")
         .release()
         .await
         .unwrap();
@@ -201,7 +201,10 @@ async fn an_aborted_task_leaves_nothing(cx: Context) {
         task.abort();
     }
     let next = cx.view.try_lock_for(&locks, &name, SOON).await.unwrap();
-    next.expect("free after the tasks").release().await.unwrap();
+    next.expect("free after the tasks: not within 5 s")
+        .release()
+        .await
+        .unwrap();
     drop(others);
     cx.nothing_left(SOON).await;
 }

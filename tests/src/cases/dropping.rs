@@ -55,7 +55,10 @@ async fn a_release_nobody_waits_for_arrives(cx: Context) {
         let guard = cx.view.lock(&here, &name).await.unwrap();
         let _ = tokio::time::timeout(Duration::ZERO, guard.release()).await;
         let next = cx.view.try_lock_for(&there, &name, SOON).await.unwrap();
-        next.expect("the release arrives").release().await.unwrap();
+        next.expect("the release arrives: not within 5 s")
+            .release()
+            .await
+            .unwrap();
     }
 }
 

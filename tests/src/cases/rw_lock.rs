@@ -89,7 +89,10 @@ async fn overtaking(
     let writer = within(SOON, "the writer gets in", writing).await.unwrap();
     writer.release().await.unwrap();
     let reading = there.rw_lock(name).try_read_for(SOON).await.unwrap();
-    assert!(reading.is_some(), "readers are still kept out");
+    assert!(
+        reading.is_some(),
+        "readers are still kept out: not within {SOON:?}"
+    );
 }
 
 async fn a_writer_gets_in_while_readers_keep_coming(cx: Context) {

@@ -31,7 +31,7 @@ async fn all_or_none_and_names_given_twice_count_once(cx: Context) {
     assert!(here.all([&c, &b, &a]).try_lock().await.unwrap().is_none());
     for name in [&a, &c] {
         let free = there.mutex(name).try_lock_for(SOON).await.unwrap();
-        let free = free.unwrap_or_else(|| panic!("{name} stayed held"));
+        let free = free.unwrap_or_else(|| panic!("{name} stayed held: not within {SOON:?}"));
         free.release().await.unwrap();
     }
     busy.release().await.unwrap();
@@ -100,7 +100,7 @@ async fn a_wait_for_several_that_runs_out_leaves_none(cx: Context) {
     let free = there.mutex(&a).try_lock_for(SOON).await.unwrap();
     assert!(
         free.is_some(),
-        "the first stayed held when the second could not be had"
+        "the first stayed held when the second could not be had: not within {SOON:?}"
     );
     let waiting = tokio::spawn({
         let all = here.all([&a, &b]);
@@ -110,7 +110,10 @@ async fn a_wait_for_several_that_runs_out_leaves_none(cx: Context) {
     waiting.abort();
     drop(free);
     let free = there.mutex(&a).try_lock_for(SOON).await.unwrap();
-    assert!(free.is_some(), "the first stayed held by one who gave up");
+    assert!(
+        free.is_some(),
+        "the first stayed held by one who gave up: not within {SOON:?}"
+    );
 }
 
 async fn several_are_lost_when_one_of_them_is(cx: Context) {

@@ -87,7 +87,7 @@ async fn an_upgrade_that_runs_out_leaves_the_reader(cx: Context) {
     let another = lock.try_read_for(SOON).await.unwrap();
     assert!(
         another.is_some(),
-        "readers are kept out after the upgrade was given up"
+        "readers are kept out after the upgrade was given up: not within {SOON:?}"
     );
     drop((reader, another));
     within(SOON, "a later upgrade is done", guard.upgrade())

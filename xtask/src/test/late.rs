@@ -2,13 +2,15 @@
 //! well, a limit of time says something about the machine. What is wrong is wrong on any machine.
 
 /// How those say it whose limit has passed, and how lockwork itself says that a server has kept it waiting for too long.
-const SAID: [&str; 8] = [
+const SAID: [&str; 10] = [
     "not within",
     "not over after",
     "not end within",
     "too late",
     ", allowed ",
     "did not answer",
+    "does not answer",
+    "PoolTimedOut",
     "not answered in time",
     "not let us in",
 ];
@@ -67,6 +69,8 @@ mod tests {
         for said in [
             "the PostgreSQL server does not let us in: check host and port",
             "message: \"PostgreSQL did not answer in time\"",
+            "the PostgreSQL server does not answer: check host and port",
+            "source: Some(PoolTimedOut)",
         ] {
             let told = LATE.replace("they meet: not within 5s (allowed 5.1s)", said);
             assert_eq!(only(&told), Some(vec!["a"]), "{said}");
