@@ -1,5 +1,6 @@
 //! How many cases run at once: as many as the machine bears. Most of what a case does is wait, for a lease to end say,
-//! and waiting costs nothing; but limits are for a machine that wakes whoever's time has come.
+//! and waiting costs nothing; but limits are for a machine that wakes whoever's time has come. Those that wait for many
+//! seconds have places of their own, lest they keep others from the machine that they do not use.
 
 use std::{
     sync::{
@@ -16,6 +17,9 @@ const ALWAYS: usize = 4;
 /// So many never do more than wait for each other.
 const MOST: usize = 8;
 
+/// So many who wait for many seconds are there besides.
+const ASIDE: usize = 8;
+
 /// Another one may begin while sleepers wake no later than this.
 const CALM: Duration = Duration::from_millis(1);
 
@@ -26,8 +30,12 @@ const NAP: Duration = Duration::from_millis(1);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Where cases run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Room {
+    /// So many places it always has.
+    always: usize,
+    /// So many it has on a machine that bears them.
+    most: usize,
     inside: Mutex<usize>,
     left: Condvar,
     /// How late sleepers woke of late, in nanoseconds.
@@ -35,17 +43,32 @@ pub(crate) struct Room {
 }
 
 impl Room {
+    fn with(always: usize, most: usize) -> Self {
+        Self {
+            always,
+            most,
+            inside: Mutex::new(0),
+            left: Condvar::new(),
+            late: AtomicU64::new(0),
+        }
+    }
+
+    /// One for those who only wait.
+    pub(crate) fn aside() -> Arc<Self> {
+        Arc::new(Self::with(ASIDE, ASIDE))
+    }
+
     /// One that is watched for as long as it is there.
     pub(crate) fn new() -> Arc<Self> {
-        let room = Arc::new(Self::default());
+        let room = Arc::new(Self::with(ALWAYS, MOST));
         let watched = Arc::downgrade(&room);
         thread::spawn(move || watch(&watched));
         room
     }
 
-    /// So many threads can use it.
+    /// So many threads can use both.
     pub(crate) const fn most() -> usize {
-        MOST
+        MOST + ASIDE
     }
 
     /// Waits for a place.
@@ -56,7 +79,7 @@ impl Room {
             inside = looked.unwrap_or_else(PoisonError::into_inner).0;
         }
         *inside += 1;
-        if *inside > ALWAYS {
+        if *inside > self.always {
             // What this one costs is seen before the next one comes.
             self.see(CALM * 4);
         }
@@ -65,7 +88,7 @@ impl Room {
 
     fn has_place(&self, inside: usize) -> bool {
         let late = Duration::from_nanos(self.late.load(Ordering::Relaxed));
-        inside < ALWAYS || (inside < MOST && late <= CALM)
+        inside < self.always || (inside < self.most && late <= CALM)
     }
 
     /// Somebody woke so late. What was longer ago counts less.
@@ -103,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_busy_machine_has_few_places() {
-        let room = Room::default();
+        let room = Room::with(ALWAYS, MOST);
         room.see(CALM * 2);
         assert!(room.has_place(ALWAYS - 1));
         assert!(!room.has_place(ALWAYS));
@@ -111,14 +134,14 @@ mod tests {
 
     #[test]
     fn a_calm_machine_has_more_and_not_any_number() {
-        let room = Room::default();
+        let room = Room::with(ALWAYS, MOST);
         assert!(room.has_place(MOST - 1));
         assert!(!room.has_place(MOST));
     }
 
     #[test]
     fn lateness_is_forgotten_after_a_while() {
-        let room = Room::default();
+        let room = Room::with(ALWAYS, MOST);
         room.see(CALM * 4);
         (0..100).for_each(|_| room.see(Duration::ZERO));
         assert!(room.has_place(ALWAYS));
@@ -126,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_place_that_is_left_is_free() {
-        let room = Arc::new(Room::default());
+        let room = Arc::new(Room::with(ALWAYS, MOST));
         room.see(Duration::from_secs(3600));
         let places: Vec<_> = (0..ALWAYS).map(|_| room.enter()).collect();
         assert!(!room.has_place(ALWAYS));

@@ -28,10 +28,11 @@ pub fn trials(sites: &[Site], taker: PathBuf) -> Vec<Trial> {
         .map(str::trim)
         .filter(|r| !r.is_empty())
         .collect();
-    let place = Arc::new(Where {
+    let place = Where {
         taker: Arc::new(taker),
         room: Room::new(),
-    });
+        aside: Room::aside(),
+    };
     let mut trials: Vec<_> = required
         .iter()
         .filter(|name| !sites.iter().any(|site| site.name == **name))
@@ -58,6 +59,8 @@ pub fn trials(sites: &[Site], taker: PathBuf) -> Vec<Trial> {
 struct Where {
     taker: Arc<PathBuf>,
     room: Arc<Room>,
+    /// For those that wait for many seconds.
+    aside: Arc<Room>,
 }
 
 /// A trial of `work`, which has failed if it is not over after `limit`.
@@ -79,7 +82,7 @@ pub fn absent(name: &str, why: &str, required: bool) -> Trial {
     .with_ignored_flag(!required)
 }
 
-fn of_site(site: Site, harness: &dyn Harness, place: &Arc<Where>) -> Vec<Trial> {
+fn of_site(site: Site, harness: &dyn Harness, place: &Where) -> Vec<Trial> {
     let info = block_on(async {
         harness
             .client(Duration::ZERO)
@@ -103,7 +106,17 @@ fn of_site(site: Site, harness: &dyn Harness, place: &Arc<Where>) -> Vec<Trial> 
                 cannot_show(site.name, &case, missing.as_str(), &mut trials);
                 break;
             }
-            trials.push(of_case(site, case, view, Arc::clone(place)));
+            let room = match case.waits_long(harness) {
+                true => &place.aside,
+                false => &place.room,
+            };
+            trials.push(of_case(
+                site,
+                case,
+                view,
+                Arc::clone(&place.taker),
+                Arc::clone(room),
+            ));
         }
     }
     trials
@@ -115,7 +128,7 @@ fn cannot_show(site: &str, case: &Case, why: &str, trials: &mut Vec<Trial>) {
     trials.push(Trial::test(name, || Ok(())).with_ignored_flag(true));
 }
 
-fn of_case(site: Site, case: Case, view: View, place: Arc<Where>) -> Trial {
+fn of_case(site: Site, case: Case, view: View, taker: Arc<PathBuf>, room: Arc<Room>) -> Trial {
     let as_what = if case.every_view {
         format!("::as_{}", view.as_str())
     } else {
@@ -124,12 +137,12 @@ fn of_case(site: Site, case: Case, view: View, place: Arc<Where>) -> Trial {
     let name = format!("{}::{}::{}{as_what}", site.name, case.group, case.name);
     let run: Arc<str> = format!("{}-{:x}", case.name, rand::random::<u64>()).into();
     Trial::test(name, move || {
-        let _place = place.room.enter();
+        let _place = room.enter();
         let harness = (site.start)().map_err(Failed::from)?;
         let cx = Context {
             harness,
             view,
-            taker: Arc::clone(&place.taker),
+            taker,
             run,
         };
         in_time(case.limit, move || block_on((case.body)(cx)))

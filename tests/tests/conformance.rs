@@ -57,15 +57,16 @@ fn main() -> std::process::ExitCode {
     libtest_mimic::run(&args, spread(trials(&sites, taker))).exit_code()
 }
 
-/// Cases of backends whose leases last long wait most of the time, so they run among the others; and among the first two
-/// thirds of them, lest some be left to wait alone.
+/// Those that run at the same time are on different servers and about different things, as far as that goes; in the same
+/// order each time. Cases of backends whose leases last long wait most of the time, so they run among the others; and among
+/// the first two thirds of them, lest some be left to wait alone.
 fn spread(trials: Vec<Trial>) -> Vec<Trial> {
     let waits = |trial: &Trial| trial.name().starts_with("azure");
     let (waiting, busy): (Vec<_>, Vec<_>) = trials.into_iter().partition(waits);
     let gap = busy.len() * 2 / 3 / (waiting.len() + 1) + 1;
-    let mut waiting = waiting.into_iter();
+    let mut waiting = mixed(waiting).into_iter();
     let mut all = Vec::new();
-    for (number, trial) in busy.into_iter().enumerate() {
+    for (number, trial) in mixed(busy).into_iter().enumerate() {
         if number % gap == 0 {
             all.extend(waiting.next());
         }
@@ -73,6 +74,18 @@ fn spread(trials: Vec<Trial>) -> Vec<Trial> {
     }
     all.extend(waiting);
     all
+}
+
+/// Of so many that follow each other, each is from another part of the list: mostly of another server. Not of as many as
+/// there are servers, lest all of them be asked the same at once.
+const ROUND: usize = 18;
+
+/// Neighbours are taken apart.
+fn mixed(trials: Vec<Trial>) -> Vec<Trial> {
+    let apart = trials.len().div_ceil(ROUND).max(1);
+    let mut numbered: Vec<_> = trials.into_iter().enumerate().collect();
+    numbered.sort_by_key(|(number, _)| number % apart);
+    numbered.into_iter().map(|(_, trial)| trial).collect()
 }
 
 fn trace(locks: &Locks) -> Locks {

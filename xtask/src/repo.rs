@@ -8,7 +8,19 @@ use crate::outcome::{Failure, Outcome};
 /// The working tree this xtask was built from.
 pub(crate) struct Repo {
     root: PathBuf,
+    /// Whether our own crates are compiled by the linter.
+    lints: bool,
 }
+
+/// What cargo compiles our own crates with when they are to be linted: the compiler, which says more.
+const LINTER: [(&str, &str); 2] = [
+    ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
+    // As `cargo clippy -- -D warnings` hands it on.
+    (
+        "CLIPPY_ARGS",
+        "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__",
+    ),
+];
 
 impl Repo {
     /// Finds the tree from the place of this package, so that the chores work
@@ -21,7 +33,16 @@ impl Repo {
                 root.display()
             ))
         })?;
-        Ok(Self { root })
+        Ok(Self { root, lints: false })
+    }
+
+    /// The same tree for those who compile all of it anyway: warnings of the linter are errors. `cargo clippy` says the
+    /// same, and looks at everything we depend on once more for that.
+    pub(crate) fn linting(&self) -> Self {
+        Self {
+            root: self.root.clone(),
+            lints: true,
+        }
     }
 
     /// The top directory of the tree, without symbolic links.
@@ -46,6 +67,9 @@ impl Repo {
             if is_about_the_package(&name.to_string_lossy()) {
                 command.env_remove(name);
             }
+        }
+        if self.lints {
+            command.envs(LINTER);
         }
         command
     }

@@ -15,7 +15,7 @@ use crate::{
     blobs::{Blobs, Seen},
     cache::{Cache, Known},
     record::Record,
-    refusal::Said,
+    refusal::{Refusal, Said},
     server::{Lease, Server},
     times,
 };
@@ -30,9 +30,14 @@ use std::{
     sync::Arc,
     time::{Duration, SystemTime},
 };
+use tokio::time::sleep;
 
 /// So often it may happen in one try that somebody else was quicker.
 const ROUNDS: usize = 4;
+
+/// Between two tries to bury a question, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// What one round of a try brought.
 enum Round {
@@ -177,18 +182,40 @@ pub(crate) fn overflow() -> Error {
 
 /// Sees to it that a question that may still be on its way is not granted: gives back what it may have
 /// brought, and makes the blob another one.
-pub(crate) async fn bury(blobs: Arc<Blobs>, cache: Arc<Cache>, blob: Arc<str>, lease_id: String) {
-    let released = blobs.release(&blob, &lease_id).await;
-    let touched = match cache.get(&blob) {
-        Some(known) => blobs.touch(&blob, &known).await.map(drop),
+///
+/// Nobody but its holder can write to a blob that is leased, and one that has written will not do so
+/// again: it is tried until it is done, for as long as what may be granted would last.
+pub(crate) async fn bury(
+    blobs: Arc<Blobs>,
+    cache: Arc<Cache>,
+    blob: Arc<str>,
+    lease_id: String,
+    time: Duration,
+) {
+    let known = cache.get(&blob);
+    let (mut waited, mut pause) = (Duration::ZERO, FIRST_PAUSE);
+    while !is_buried(&blobs, &blob, known.as_ref(), &lease_id).await && waited < time {
+        sleep(pause).await;
+        waited += pause;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+    cache.forget(&blob);
+}
+
+/// Whether nothing can come of a question any more, after it was tried to make it so.
+async fn is_buried(blobs: &Blobs, blob: &str, known: Option<&Known>, lease_id: &str) -> bool {
+    let released = blobs.release(blob, lease_id).await;
+    let touched = match known {
+        Some(known) => blobs.touch(blob, known).await.map(drop),
         None => Ok(()),
     };
-    cache.forget(&blob);
+    let is_buried = !touched.as_ref().is_err_and(Refusal::may_pass);
     for refusal in [released.err(), touched.err()].into_iter().flatten() {
-        // Where another has it, that one has written or will.
+        // That it is not ours is what is to be expected.
         if matches!(refusal.said, Said::Later | Said::Refused | Said::Nothing) {
             let error = refusal.error;
             tracing::debug!(%error, "a lease that was asked for may be granted to nobody, for its time");
         }
     }
+    is_buried
 }

@@ -100,6 +100,12 @@ impl Refusal {
         }
     }
 
+    /// Whether a write may be done later that was not done now: it was somebody else's blob for a while, or
+    /// nobody knows what it was.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self.said, Said::Exists | Said::Later | Said::Nothing)
+    }
+
     /// What it means for whoever wanted a lock.
     pub(crate) fn failure(self) -> Failure {
         match self.said {

@@ -198,7 +198,7 @@ impl LeaseTaker for Server {
         if lease.in_doubt.load(Ordering::Relaxed) && !matches!(lease.mode, Mode::Permit { .. }) {
             let (blobs, cache) = (self.blobs.clone(), self.cache.clone());
             let (blob, lease_id) = (lease.blob.clone(), lease.lease_id());
-            keeper::spawn(mutex::bury(blobs, cache, blob, lease_id));
+            keeper::spawn(mutex::bury(blobs, cache, blob, lease_id, lease.time));
         }
     }
 }

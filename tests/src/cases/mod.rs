@@ -119,7 +119,17 @@ impl Case {
         self.needs = needs;
         self
     }
+
+    /// Whether all it does for many seconds is to wait for the end of a lease, or of what somebody had who is gone.
+    pub(crate) fn waits_long(&self, harness: &dyn Harness) -> bool {
+        let is_for_an_end =
+            |need: &Need| matches!(need, Need::Lease | Need::Sever | Need::OtherProcesses);
+        harness.lease() > LONG && self.needs.iter().any(is_for_an_end)
+    }
 }
+
+/// Cases that wait for shorter leases have more to do than to wait.
+const LONG: Duration = Duration::from_secs(5);
 
 /// A case from the function of its name.
 macro_rules! case {

@@ -1,7 +1,8 @@
 //! Answers that are lost, and requests that arrive when nobody expects them any more.
 
 use crate::{LEASE, Place, SOON, lock, weather::Fault};
-use lockwork::{ErrorKind, layers::Retry};
+use lockwork::{ErrorKind, azure::azure_core::http::StatusCode, layers::Retry};
+use lockwork_conformance::within;
 use std::time::Duration;
 
 #[tokio::test]
@@ -56,11 +57,8 @@ async fn a_request_that_comes_after_the_release_is_refused() {
     assert!(guard.token().is_some());
     guard.release().await.unwrap();
     // What comes late would keep everybody out for as long as a lease is.
-    tokio::time::sleep(Duration::from_secs(2)).await;
-    assert_eq!(
-        place.blobs().await.iter().filter(|(_, held)| *held).count(),
-        0
-    );
+    let answer = within(SOON, "it comes late", place.weather.came_late()).await;
+    assert_eq!(answer, StatusCode::PreconditionFailed);
     assert!(other.mutex("x").try_lock().await.unwrap().is_some());
 }
 
@@ -70,18 +68,48 @@ async fn a_request_that_comes_after_its_owner_has_left_is_refused() {
     let (locks, other) = (place.client().await, place.other().await);
     let held = lock(&other).await;
     assert!(locks.mutex("x").try_lock().await.unwrap().is_none());
-    place
-        .weather
-        .next("lease", Fault::Late(Duration::from_millis(2500)));
+    let late = Fault::Late(Duration::from_secs(5));
+    place.weather.next("lease", late);
     let wait = Duration::from_millis(500);
     assert!(locks.mutex("x").try_lock_for(wait).await.unwrap().is_none());
+    // The holder has written already: nobody else may, as long as it holds the lock.
+    let refused = async {
+        while place.weather.times("write").len() < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    within(SOON, "it is tried to write again", refused).await;
     held.release().await.unwrap();
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    assert_eq!(
-        place.blobs().await.iter().filter(|(_, held)| *held).count(),
-        0
-    );
+    let answer = within(SOON, "it comes late", place.weather.came_late()).await;
+    assert_eq!(answer, StatusCode::PreconditionFailed);
     assert!(other.mutex("x").try_lock().await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_request_that_was_granted_after_its_owner_has_left_is_given_back() {
+    let place = Place::new().await;
+    let (locks, other) = (place.client().await, place.other().await);
+    let held = lock(&other).await;
+    assert!(locks.mutex("x").try_lock().await.unwrap().is_none());
+    let late = Fault::Late(Duration::from_millis(700));
+    place.weather.next("lease", late);
+    // The last word of its owner takes longer than the late one.
+    for _ in 0..2 {
+        place
+            .weather
+            .next("write", Fault::Slow(Duration::from_secs(2)));
+    }
+    let wait = Duration::from_millis(100);
+    assert!(locks.mutex("x").try_lock_for(wait).await.unwrap().is_none());
+    held.release().await.unwrap();
+    let answer = within(SOON, "it comes late", place.weather.came_late()).await;
+    assert_eq!(answer, StatusCode::Created);
+    let nobody_has_it = async {
+        while other.mutex("x").try_lock().await.unwrap().is_none() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    within(LEASE / 2, "it is given back", nobody_has_it).await;
 }
 
 #[tokio::test]
@@ -101,7 +129,7 @@ async fn a_lease_that_ended_before_its_token_was_written_is_asked_for_anew() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    lockwork_conformance::within(SOON, "there is a lease to break", broken).await;
+    within(SOON, "there is a lease to break", broken).await;
     let guard = waiting.await.unwrap();
     let asked = place.weather.asked();
     assert_eq!(

@@ -30,12 +30,13 @@ pub(crate) enum Fault {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Weather(Mutex<State>);
+pub(crate) struct Weather(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
     seen: Vec<(&'static str, Instant)>,
     faults: HashMap<&'static str, VecDeque<Fault>>,
+    came_late: Vec<StatusCode>,
 }
 
 impl Weather {
@@ -56,6 +57,16 @@ impl Weather {
         let state = self.0.lock().unwrap();
         let seen = state.seen.iter().filter(|(seen, _)| *seen == kind);
         seen.map(|(_, when)| *when).collect()
+    }
+
+    /// What the first request was answered that came late.
+    pub(crate) async fn came_late(&self) -> StatusCode {
+        loop {
+            if let Some(status) = self.0.lock().unwrap().came_late.first() {
+                return *status;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     fn meet(&self, kind: &'static str) -> Option<Fault> {
@@ -109,14 +120,13 @@ impl Policy for Weather {
             }
             Some(Fault::Late(after)) => {
                 let (next, mut request) = (next.to_vec(), request.clone());
+                let state = self.0.clone();
                 tokio::spawn(async move {
                     tokio::time::sleep(after).await;
                     let cx = Context::new();
                     let late = next[0].send(&cx, &mut request, &next[1..]).await;
-                    println!(
-                        "what came late was answered {:?}",
-                        late.map(|it| it.status())
-                    );
+                    let status = late.unwrap().status();
+                    state.lock().unwrap().came_late.push(status);
                 });
                 Err(torn())
             }

@@ -37,7 +37,8 @@ mod together;
 use libtest_mimic::{Arguments, Trial};
 use lockwork_conformance::{StoreKind, absent, trial};
 use std::process::ExitCode;
-use support::{Case, Cx};
+use support::{CROWD, Case, Cx};
+use tokio::sync::Semaphore;
 
 fn main() -> ExitCode {
     let trials = StoreKind::EVERY.into_iter().flat_map(of_store).collect();
@@ -77,6 +78,9 @@ fn cases() -> impl Iterator<Item = (&'static str, Case)> {
     groups.into_iter().flat_map(named)
 }
 
+/// One crowd at a time: it keeps the machine busy by itself, and a server let nobody in for seconds while several began.
+static CROWDS: Semaphore = Semaphore::const_new(1);
+
 fn of_store(kind: StoreKind) -> Vec<Trial> {
     if let Err(why) = support::reached(kind) {
         return vec![absent(
@@ -88,6 +92,10 @@ fn of_store(kind: StoreKind) -> Vec<Trial> {
     let of_case = |(group, case): (&str, Case)| {
         let name = format!("{}::{group}::{}", kind.name(), case.name);
         trial(name, case.limit, move || async move {
+            let _turn = match case.limit == CROWD {
+                true => Some(CROWDS.acquire().await.expect("it is never closed")),
+                false => None,
+            };
             (case.body)(Cx::new(kind).await).await;
         })
     };

@@ -24,11 +24,11 @@ pub(crate) struct Stage {
 pub(crate) enum Lane {
     /// Before all others: it is quick.
     First,
-    /// After the first ones: what makes programs.
+    /// After the first ones: what makes programs, by the linter.
     Build,
     /// With these, in a process of its own: what waits for the network.
     Beside,
-    /// When both are over: what only checks, which uses what was built, and then what tests.
+    /// When both are over: what tests.
     Last,
     /// Only when it is named, on a machine of its own: what compiles everything once more in another way.
     Apart,
@@ -45,9 +45,9 @@ pub(crate) const STAGES: &[Stage] = &[
     }),
     stage("build", Lane::Build, |repo| test::build(repo).map(drop)),
     stage("doctests", Lane::Build, test::doctests),
-    stage("clippy", Lane::Last, clippy),
     stage("test", Lane::Last, test::programs),
     stage("examples", Lane::Last, examples),
+    stage("clippy", Lane::Apart, clippy),
     stage("rustdoc", Lane::Apart, rustdoc),
     stage("features", Lane::Apart, features),
     stage("benches", Lane::Apart, bench::still_compile),
