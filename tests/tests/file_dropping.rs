@@ -70,20 +70,27 @@ fn locked(directory: &Path) -> usize {
 /// What is left for longer stays, so it is wrong. What goes before that was slow.
 const STAYS: Duration = Duration::from_secs(10);
 
-async fn nothing_left(directory: &Path, before: usize) {
+/// Waits until no more descriptors are open than before, and says how many are: fewer, if somebody was just looking
+/// through the directory when they were counted first.
+async fn nothing_left(directory: &Path, before: usize) -> usize {
     let (start, limit) = (Instant::now(), Duration::from_secs(2));
     let mut was_slow = false;
-    while (descriptors(), locked(directory)) != (before, 0) {
-        let (left, after) = ((descriptors(), locked(directory)), start.elapsed());
+    let open = loop {
+        let left = (descriptors(), locked(directory));
+        if left.0 <= before && left.1 == 0 {
+            break left.0;
+        }
+        let after = start.elapsed();
         assert!(after < STAYS, "{left:?}, {before} before");
         was_slow = after >= limit;
         tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    };
     let after = start.elapsed();
     assert!(
         !was_slow,
         "what was left is gone after {after:?}, allowed {limit:?}"
     );
+    open
 }
 
 async fn drop_many(clients: &[Locks; 2]) {
@@ -128,11 +135,12 @@ async fn futures_dropped_half_way_leave_no_descriptor_and_no_lock() {
     let client = || Locks::new(Files::open(directory.path()).unwrap());
     let clients = [client(), client()];
     for client in &clients {
-        drop(client.mutex("warm").lock().await.unwrap());
+        let warm = client.mutex("warm").lock().await.unwrap();
+        warm.release().await.unwrap();
     }
     let before = descriptors();
     drop_many(&clients).await;
-    nothing_left(directory.path(), before).await;
+    let before = nothing_left(directory.path(), before).await;
 
     let mut other = contend(directory.path());
     drop_many(&clients).await;

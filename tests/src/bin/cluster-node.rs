@@ -1,8 +1,8 @@
 //! One node of a cluster: it runs workflows on the store at one URL by the locks at another, does as it is told, and waits
 //! to be killed, frozen, or told to end.
 //!
-//! Orders and answers are those of `workflow-node`. Steps that begin although the lock of their instance is not good any
-//! more are written to a file, one in a line. After SIGTERM it hands over to others and ends, with 0 if it could in time. The
+//! Orders and answers are those of `workflow-node`. Steps that begin although the lock of their instance was not good when
+//! it was asked last are written to a file, one in a line. After SIGTERM it hands over to others and ends, with 0 if it could in time. The
 //! step `stay` takes an hour on one that is called `stays`, ten seconds on `naps`, and no time on others.
 
 use lockwork::{
@@ -11,7 +11,7 @@ use lockwork::{
     runtime::{Drained, Options, RuntimeBuilder, Store},
 };
 use lockwork_conformance::workflows::{
-    Orders, definitions, jobs, registry, stay, staying, watched,
+    Orders, asked, definitions, jobs, registry, stay, staying, watched,
 };
 use std::{error::Error, future::Future, sync::Arc, time::Duration};
 
@@ -77,7 +77,7 @@ fn node(
     all.push(staying()?);
     let builder = RuntimeBuilder::new(store).registry(watched(registry, witness.into()));
     let builder = jobs(builder).provider(all).options(options);
-    Ok(builder.distributed(locks, shared)?)
+    Ok(builder.distributed(asked(&locks), shared)?)
 }
 
 fn stays(name: &str) -> Duration {

@@ -17,4 +17,4 @@ pub use node::{Answer, Node};
 pub use obeying::Orders;
 pub use orders::{Order, Plan};
 pub use staying::{stay, staying};
-pub use watching::watched;
+pub use watching::{asked, watched};

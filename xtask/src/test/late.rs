@@ -2,7 +2,7 @@
 //! well, a limit of time says something about the machine. What is wrong is wrong on any machine.
 
 /// How those say it whose limit has passed, and how lockwork itself says that a server has kept it waiting for too long.
-const SAID: [&str; 10] = [
+const SAID: [&str; 11] = [
     "not within",
     "not over after",
     "not end within",
@@ -13,6 +13,7 @@ const SAID: [&str; 10] = [
     "PoolTimedOut",
     "not answered in time",
     "not let us in",
+    "timed out",
 ];
 
 /// What stands in front of the names of those that failed, at the end.
@@ -32,8 +33,15 @@ pub(super) fn only(printed: &str) -> Option<Vec<&str>> {
 fn is_late(told: &str) -> bool {
     match told.contains(NAMES) {
         true => only(told).is_some(),
-        false => SAID.iter().any(|said| told.contains(said)),
+        false => SAID.iter().any(|said| told.contains(said)) || told.lines().any(is_of_a_loss),
     }
+}
+
+/// Whether somebody lost a lock that nobody took from them, as whoever is not answered in time has to: an error says so, or
+/// a guard that should have been good.
+fn is_of_a_loss(line: &str) -> bool {
+    let is_valid = line.contains("assertion failed: ") && line.contains(".is_valid()");
+    line.contains("kind: Lost,") || is_valid && !line.contains('!')
 }
 
 /// What was said of one of them: from its own heading to that of another.
@@ -74,6 +82,24 @@ mod tests {
         ] {
             let told = LATE.replace("they meet: not within 5s (allowed 5.1s)", said);
             assert_eq!(only(&told), Some(vec!["a"]), "{said}");
+        }
+    }
+
+    #[test]
+    fn who_lost_a_lock_that_nobody_took_is_late_and_who_kept_a_lost_one_is_wrong() {
+        let saying = |said| LATE.replace("they meet: not within 5s (allowed 5.1s)", said);
+        for said in [
+            "assertion failed: first.is_valid() && second.is_valid()",
+            "`Err` value: Error { kind: Lost, transient: false, message: \"the lock was lost\" }",
+        ] {
+            assert_eq!(only(&saying(said)), Some(vec!["a"]), "{said}");
+        }
+        for said in [
+            "assertion failed: !guard.is_valid()",
+            "assertion failed: !guard.is_valid() && next.is_valid()",
+            "two are in, and one guard.is_valid()",
+        ] {
+            assert_eq!(only(&saying(said)), None, "{said}");
         }
     }
 
