@@ -20,7 +20,7 @@ async fn many_nodes_that_start_at_once_make_one_schema() {
     let made = server
         .sql("SELECT count(*), min(number) FROM lockwork.store_format")
         .unwrap();
-    assert_eq!(made.trim(), "1|3");
+    assert_eq!(made.trim(), "1|4");
     assert_eq!(
         server
             .sql("SELECT count(*) FROM lockwork.instance")

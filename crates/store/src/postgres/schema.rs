@@ -8,7 +8,7 @@ use lockwork_core::workflow::{Error, ErrorKind, Result};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row, raw_sql};
 
 /// What this version makes and knows.
-const FORMAT: i32 = 3;
+const FORMAT: i32 = 4;
 
 /// The same, as the doctor counts.
 pub(super) const KNOWN: u64 = FORMAT as u64;

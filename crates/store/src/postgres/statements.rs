@@ -20,26 +20,7 @@ macro_rules! statements {
 
 statements! {
     create = call("create", 22);
-    // Of those that are there already nothing is told.
-    creates = "WITH made AS (INSERT INTO SCHEMA.instance \
-                   (id, of, sub_status, over, correlation, state, epoch, claim_id) \
-                   SELECT id, of, sub_status, false, correlation, state, CASE WHEN claim IS NULL THEN 0 ELSE 1 END, \
-                       coalesce(claim, '') \
-                   FROM unnest($1::text[], $2::text[], $3::smallint[], $4::text[], $5::text[], $6::text[]) \
-                       AS one (id, of, sub_status, correlation, state, claim) \
-                   ON CONFLICT DO NOTHING RETURNING id), \
-               added AS (INSERT INTO SCHEMA.errand AS at \
-                   (id, long, kind, instance, bookmark, body, stimulus, due, free, hold, attempts) \
-                   SELECT SCHEMA.store_name_v1(one.id), SCHEMA.store_long_v1(one.id), one.kind, one.instance, \
-                       one.bookmark, one.body, one.stimulus, one.due, one.until, one.hold, 1 \
-                   FROM made, unnest($7::text[], $8::text[], $9::smallint[], $10::text[], $11::text[], $12::text[], \
-                       $13::text[], $14::bigint[], $15::bigint[], $16::text[]) \
-                       AS one (made, id, kind, instance, bookmark, body, stimulus, due, until, hold) \
-                   WHERE one.made = made.id \
-                   ON CONFLICT (id) DO UPDATE SET free = excluded.free, hold = excluded.hold, \
-                       attempts = at.attempts + 1 \
-                   RETURNING hold, attempts) \
-               SELECT (SELECT array_agg(id) FROM made), array_agg(hold), array_agg(attempts) FROM added";
+    creates = call("creates", 16);
     // The row's own columns alone: a claim that has waited for a commit sees what that has made of them. It need not
     // wait for the disk itself: a claim that a crash makes the server forget is nobody else's, by its id.
     claim = "UPDATE SCHEMA.instance SET epoch = epoch + 1, claim_id = $2 WHERE id = $1 \

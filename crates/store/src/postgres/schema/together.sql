@@ -1,10 +1,43 @@
--- Many at once. How they are done is decided when tables are still empty, and reading all of such a table is as good as
--- any way; it is kept while they grow. So that way is ruled out.
+-- Many at once. How they are done is decided once, and not anew for however many there are, which takes as long as doing
+-- it. That is when tables are still empty, and reading all of such a table is as good as any way; so that way is ruled
+-- out.
+
+-- New ones, with their errands, of which nothing but an id can stand in the way. Of those that are there already nothing is
+-- told.
+CREATE OR REPLACE FUNCTION SCHEMA.store_creates_v1(
+    _instance text[], _of text[], _sub_status smallint[], _correlation text[], _state text[], _claim text[],
+    _errand_of text[], _errand text[], _errand_kind smallint[], _errand_instance text[], _errand_bookmark text[],
+    _errand_body text[], _errand_stimulus text[], _errand_due bigint[], _errand_until bigint[], _errand_hold text[],
+    OUT o_made text[], OUT o_hold text[], OUT o_attempts integer[]
+) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    WITH made AS (
+        INSERT INTO SCHEMA.instance (id, of, sub_status, over, correlation, state, epoch, claim_id)
+        SELECT one.id, one.of, one.sub_status, false, one.correlation, one.state,
+            CASE WHEN one.claim IS NULL THEN 0 ELSE 1 END, coalesce(one.claim, '')
+        FROM unnest(_instance, _of, _sub_status, _correlation, _state, _claim)
+            AS one (id, of, sub_status, correlation, state, claim)
+        ON CONFLICT DO NOTHING RETURNING id
+    ) SELECT array_agg(id) INTO o_made FROM made;
+    WITH added AS (
+        INSERT INTO SCHEMA.errand AS at
+            (id, long, kind, instance, bookmark, body, stimulus, due, free, hold, attempts)
+        SELECT SCHEMA.store_name_v1(one.id), SCHEMA.store_long_v1(one.id), one.kind, one.instance, one.bookmark, one.body,
+            one.stimulus, one.due, one.until, one.hold, 1
+        FROM unnest(_errand_of, _errand, _errand_kind, _errand_instance, _errand_bookmark, _errand_body, _errand_stimulus,
+            _errand_due, _errand_until, _errand_hold)
+            AS one (made, id, kind, instance, bookmark, body, stimulus, due, until, hold)
+        WHERE one.made = ANY (o_made)
+        ON CONFLICT (id) DO UPDATE SET free = excluded.free, hold = excluded.hold, attempts = at.attempts + 1
+        RETURNING at.hold, at.attempts
+    ) SELECT array_agg(hold), array_agg(attempts) INTO o_hold, o_attempts FROM added;
+END $$;
 
 -- Claims, each of an instance of its own, and none waits for the disk.
 CREATE OR REPLACE FUNCTION SCHEMA.store_claims_v1(_instance text[], _claim text[])
 RETURNS TABLE (o_instance text, o_epoch bigint, o_version bigint, o_state text, o_cancel boolean, o_committed_by text)
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off
+    SET enable_mergejoin = off AS $$
 BEGIN
     RETURN QUERY UPDATE SCHEMA.instance AS at SET epoch = at.epoch + 1, claim_id = one.claim
         FROM unnest(_instance, _claim) AS one (id, claim) WHERE at.id = one.id
@@ -21,7 +54,8 @@ CREATE OR REPLACE FUNCTION SCHEMA.store_commits_v1(
     _consumes text[], _consumes_hold text[], _consumes_stays boolean[],
     _removed_of text[], _removed text[]
 ) RETURNS TABLE (o_instance text, o_version bigint, o_cancel boolean)
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off
+    SET enable_mergejoin = off AS $$
 DECLARE
     _wanted integer;
     _count integer;
