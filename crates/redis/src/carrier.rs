@@ -1,10 +1,10 @@
 //! Brings questions to the server: many in one call of the script.
 
 use crate::{
-    Compat, Options, errors,
+    Compat, Options, errors, keys,
     options::Deployment,
     plan::Plan,
-    things::{self, Answer, Question, Said, Several, Text, Thing},
+    things::{self, Answer, Caller, Question, Said, Several, Text, Thing},
     wire::{PATIENCE, Subscription, Wire},
 };
 use lockwork_core::lock::{
@@ -38,6 +38,8 @@ struct Way {
     /// What is open, and the how manieth that is.
     wire: Mutex<(u64, Option<Wire>)>,
     nonce: AtomicU64,
+    /// What tokens are taken from, unless each lock has its own count.
+    count: String,
 }
 
 /// What the server says by itself goes here.
@@ -52,7 +54,13 @@ type Tried = Result<(Vec<Said>, bool), Failure>;
 
 impl Carrier {
     pub(crate) fn new(options: Arc<Options>, listens: Option<Listens>) -> Self {
+        // No script reaches keys of several nodes.
+        let count = match options.deployment {
+            Deployment::Cluster => String::new(),
+            _ => keys::count(&options.prefix),
+        };
         Self(Arc::new(Way {
+            count,
             options,
             listens,
             wire: Mutex::new((0, None)),
@@ -90,13 +98,14 @@ impl Carrier {
         }
     }
 
-    fn inbox(&self) -> &str {
+    /// Whoever calls by this way now.
+    fn caller(&self) -> Caller<'_> {
         let listens = self.0.listens.as_ref();
-        listens.map_or("", |listens| &listens.to.channel)
-    }
-
-    fn nonce(&self) -> u64 {
-        self.0.nonce.fetch_add(1, Ordering::Relaxed)
+        Caller {
+            nonce: self.0.nonce.fetch_add(1, Ordering::Relaxed),
+            inbox: listens.map_or("", |listens| &listens.to.channel),
+            count: &self.0.count,
+        }
     }
 
     /// Has these done. What was open before may have been closed meanwhile, which shows only when it
@@ -125,7 +134,7 @@ impl Carrier {
             Err(error) => return (Err(Failure::NotDone(error)), false),
         };
         let compat = self.0.options.compat;
-        let said = call(wire, compat, things, all, self.nonce(), self.inbox()).await;
+        let said = call(wire, compat, things, all, self.caller()).await;
         if matches!(said, Err(Failure::Unknown(_))) {
             self.close(number).await;
         }
@@ -138,10 +147,10 @@ impl Carrier {
         let (mut calls, compat) = (JoinSet::new(), self.0.options.compat);
         for (places, things) in by_key(things) {
             let opened = self.opened().await;
-            let (nonce, way) = (self.nonce(), self.clone());
+            let way = self.clone();
             calls.spawn(async move {
                 let said = match opened {
-                    Ok((wire, ..)) => call(wire, compat, &things, false, nonce, way.inbox()).await,
+                    Ok((wire, ..)) => call(wire, compat, &things, false, way.caller()).await,
                     Err(error) => Err(Failure::NotDone(error)),
                 };
                 (places, said)
@@ -284,8 +293,7 @@ async fn call(
     compat: Compat,
     things: &[Thing],
     all: bool,
-    nonce: u64,
-    inbox: &str,
+    caller: Caller<'_>,
 ) -> Result<Vec<Said>, Failure> {
     let text = Text::of(compat);
     let plan = match compat {
@@ -293,7 +301,7 @@ async fn call(
         Compat::None => Plan::each(things),
         Compat::Medallion => Plan::as_it_is(things.len()),
     };
-    let call = things::call(text, things, &plan, nonce, inbox);
+    let call = things::call(text, things, &plan, caller);
     let said = match wire.call(&call).await {
         // One that was restarted or told to forget.
         Err(error) if errors::is_unknown_script(&error) => {
@@ -307,5 +315,5 @@ async fn call(
         said => said,
     };
     let said = said.map_err(errors::failure)?;
-    things::read(said, nonce, &plan).map_err(Failure::Unknown)
+    things::read(said, caller.nonce, &plan).map_err(Failure::Unknown)
 }

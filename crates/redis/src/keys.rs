@@ -29,6 +29,11 @@ pub(crate) fn key_of(prefix: &str, id: &LockId) -> String {
     key
 }
 
+/// The key of the count that tokens of mutexes are taken from, where one script reaches all of them.
+pub(crate) fn count(prefix: &str) -> String {
+    format!("{prefix}:{FORMAT}:tokens")
+}
+
 /// The lock whose key this is, if it is one.
 pub(crate) fn id_of(prefix: &str, key: &str) -> Option<LockId> {
     let inner = key.strip_prefix(prefix)?.strip_prefix(':')?;
@@ -100,7 +105,8 @@ mod tests {
             "",
             "lockwork",
             "lockwork:2:{mutex:a}",
-            "lockwork:1:{mutex:a}:t",
+            "lockwork:1:{rwlock:a}:t",
+            "lockwork:1:tokens",
         ] {
             assert_eq!(id_of("lockwork", key), None, "{key}");
         }

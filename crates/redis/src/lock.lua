@@ -1,16 +1,19 @@
 -- All that is ever done with a lock. This stands inside of call.lua, which says how it is called.
 --
 -- What a lock is made of, all in the slot of its key:
---   KEY        who holds it. Mutex: "-OWNER SINCE CLIENT", which ends with its lease; with a + in front
---              if somebody may wait for it.
+--   KEY        who holds it. Mutex: "-OWNER PLACE END COUNT SINCE CLIENT". Its token is COUNT and PLACE, and it
+--              ends with its lease: END is zero. With a + in front, whoever gives it back looks closely, as
+--              somebody may wait for it, or is buried; then its lease ends at END, and the key later, so that
+--              whoever comes between looks closely too. It is "?" if nobody holds it and whoever takes it has to
+--              look closely. So nobody waits, and nobody is buried, where there is no key.
 --              Read/write lock: a packed list of holders, each with a lease of its own.
 --              Semaphore: a sorted set of owners by the end of their leases.
 --   KEY:i      of a semaphore, "SINCE CLIENT" by owner.
---   KEY:t      the last token, which is that of a mutex that is held; for two days at least. With a ? after
---              it, and until when an owner is buried or 0, whoever takes the mutex has to look closely: it
---              may be that somebody waits. Then it is no number, so that nobody counts on without looking.
+--   KEY:t      of a read/write lock, the last token, for two days at least; in a cluster, of a mutex too. Where
+--              one script reaches all, mutexes have one count together, which COUNT names.
 --   KEY:q      a packed list of those who wait, the first to come first.
---   KEY:d:OWN  nothing is granted to this owner any more.
+--   KEY:b      of a mutex, until when an owner is buried.
+--   KEY:d:OWN  nothing is granted to this owner any more: it is buried.
 --
 -- Time is this server's alone, in milliseconds. What is renewed is never made longer in memory, so
 -- that anything is renewed and given back even where the memory is full: a script that has begun to
@@ -30,36 +33,20 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
--- The last token, and until when somebody is buried if one has to look closely.
+-- The last token, if it is known.
 local function last_token(key)
   local text = call('GET', key .. ':t')
   if not text then return end
-  local token, closely = string.match(text, '^(%d+)%??(%d*)$')
-  if not token then error(FOREIGN) end
-  return tonumber(token), tonumber(closely)
+  return tonumber(text) or error(FOREIGN)
 end
 
-local function keep_token(key, token, closely, lease)
-  local text = closely and whole(token) .. '?' .. whole(closely) or whole(token)
-  call('SET', key .. ':t', text, 'PX', whole(math.max(TOKEN_LASTS, 2 * lease)))
-end
-
--- One more than the last; where nobody knows that, what time it is. With `alone`, nobody waits any more.
-local function next_token(key, lease, alone)
-  local last, closely = last_token(key)
+-- One more than the last; where nobody knows that, what time it is.
+local function next_token(key, lease)
+  local last = last_token(key)
   local token = last and last + 1 or now
   if token < NEW then token = now end
-  if alone and closely and closely <= now then closely = nil end
-  keep_token(key, token, closely, lease)
+  call('SET', key .. ':t', whole(token), 'PX', whole(math.max(TOKEN_LASTS, 2 * lease)))
   return token
-end
-
--- From now on whoever takes this mutex looks closely; if somebody is buried, until then at least. Fails
--- where there is no room for it.
-local function look_closely(key, lease, buried_until)
-  local token, closely = last_token(key)
-  if closely and closely >= buried_until then return end
-  keep_token(key, token or now, math.max(closely or 0, buried_until), lease)
 end
 
 -- Those who wait: { OWNER, INBOX, MODE, OF, EXPIRES, TURN ENDS or 0 }. -------------------------------
@@ -175,12 +162,76 @@ end
 
 local mutex = {}
 
+-- Nobody holds it, and whoever comes looks closely.
+local FREE = '?'
+-- A plus: the mark in front of a holder that is looked at closely.
+local LOOKED_AT = 43
+-- For so long after its lease there is a record of one: longer than anybody is buried or waits without asking again.
+local LINGERS = 20000
+
 local function owner_in(record)
   return string.sub(record, 2, 33)
 end
 
+local function end_in(record)
+  return tonumber(string.sub(record, 39, 51))
+end
+
 local function is_record(record)
-  return string.byte(record, 34) == 32 and string.find(record, '^[-+]%x+ %d+ ') == 1
+  return string.find(record, '^[-+]%x+ %d+ %d+ %d+ %d+ ') == 1 and string.byte(record, 52) == 32
+end
+
+-- The same, looked at closely, with a lease that has so long left.
+local function marked(record, left)
+  local ends = string.format('%013.0f', now + left)
+  return '+' .. string.sub(record, 2, 38) .. ends .. string.sub(record, 52)
+end
+
+-- Whether somebody holds it who left this record. What is foreign is somebody's.
+local function is_held(record)
+  if not record or record == FREE then return false end
+  return byte(record) ~= LOOKED_AT or (end_in(record) or now + 1) > now
+end
+
+local function token_in(record)
+  local place, count = string.match(record, '^[-+]%x+ (%d+) %d+ (%d+) ')
+  return count + place
+end
+
+-- A lease of so long begins now. The first thing that is done needs no memory.
+local function extend(key, record, lease)
+  call('PEXPIRE', key, whole(lease))
+  if byte(record) == LOOKED_AT then
+    call('SET', key, marked(record, lease), 'PX', whole(lease + LINGERS))
+  end
+end
+
+-- Whoever gives it back looks closely, and whoever takes it when its lease is over, which has so long left.
+local function look_closely(key, record, left)
+  if byte(record) ~= LOOKED_AT then
+    call('PEXPIRE', key, whole(left))
+    call('SET', key, marked(record, left), 'PX', whole(left + LINGERS))
+  end
+end
+
+-- Nobody holds it any more, or still. Whoever comes looks closely while somebody waits or is buried.
+local function keep_free(key, record, queue, buried_until)
+  local lasts = math.max(#queue > 0 and WAITER_LASTS or 0, buried_until - now)
+  if record then call('DEL', key) end
+  -- What is no string looks as if it were not there, and is not ours to write over.
+  if lasts > 0 then try('SET', key, FREE, 'NX', 'PX', whole(lasts)) end
+end
+
+local function record_of(owner, alone, token, lease)
+  local words = { '-' .. owner, '000', '0000000000000', whole(token), THEIR_TIME, CLIENT }
+  local record = table.concat(words, ' ')
+  return alone and record or marked(record, lease), alone and lease or lease + LINGERS
+end
+
+-- Who holds it, those who wait, until when somebody is buried, and whether `owner` is.
+local function found(key, owner)
+  local got = call('MGET', key, key .. ':q', key .. ':b', key .. ':d:' .. (owner or ''))
+  return got[1], waiting(got[2]), tonumber(got[3] or 0), got[4]
 end
 
 local function mutex_room(free)
@@ -191,78 +242,88 @@ local function mutex_room(free)
 end
 
 function mutex.take(key, owner, mode, lease, of, waits)
-  local got = call('MGET', key, key .. ':q', key .. ':d:' .. owner)
-  local record, packed = got[1], got[2]
-  if got[3] then return BURIED, 0 end
-  if record then
+  local record, queue, buried_until, is_buried = found(key, owner)
+  if is_buried then return BURIED, 0 end
+  if is_held(record) then
     if owner_in(record) == owner then
-      call('PEXPIRE', key, lease)
-      return DONE, last_token(key) or next_token(key, lease)
+      extend(key, record, lease)
+      return DONE, token_in(record)
     end
-    local rest = call('PTTL', key)
+    if not is_record(record) then return FAILED, FOREIGN end
+    local left = byte(record) == LOOKED_AT and end_in(record) - now or call('PTTL', key)
     -- Nothing of ours lasts for ever.
-    if rest == -1 or not is_record(record) then return FAILED, FOREIGN end
-    if waits then
-      try('SETRANGE', key, 0, '+')
-      pcall(look_closely, key, lease, 0)
-    end
-    return refuse(key, waiting(packed), owner, mode, of, waits, rest)
+    if left == -1 then return FAILED, FOREIGN end
+    if waits then look_closely(key, record, left) end
+    return refuse(key, queue, owner, mode, of, waits, left)
   end
-  local queue = waiting(packed)
-  if packed then
-    local before, again = somebody_before(key, queue, mutex_room(true), owner, mode)
-    if before then
-      if waits then pcall(look_closely, key, lease, 0) end
-      return refuse(key, queue, owner, mode, of, waits, again)
-    end
+  local length = #queue
+  local before, again = somebody_before(key, queue, mutex_room(true), owner, mode)
+  if before then
+    local verdict, value = refuse(key, queue, owner, mode, of, waits, again)
+    keep_free(key, record, queue, buried_until)
+    return verdict, value
   end
   local alone = #queue == (place_of(queue, owner) and 1 or 0)
-  local token = next_token(key, lease, alone)
-  local mark = alone and '-' or '+'
-  local mine = mark .. owner .. ' ' .. THEIR_TIME .. ' ' .. CLIENT
-  -- What is no string looks as if it were not there, and is not ours to write over.
-  if not call('SET', key, mine, 'NX', 'PX', lease) then return FAILED, FOREIGN end
-  step_out(key, packed, queue, owner)
+  local token = count_on(key, 1, math.max(TOKEN_LASTS, 2 * lease))
+  local mine, lasts = record_of(owner, alone and buried_until <= now, token, lease)
+  if record then call('DEL', key) end
+  if not call('SET', key, mine, 'NX', 'PX', whole(lasts)) then return FAILED, FOREIGN end
+  step_out(key, length > 0, queue, owner)
   return DONE, token
 end
 
 function mutex.renew(key, owner, mode, lease)
   local record = call('GET', key)
-  if not record or owner_in(record) ~= owner then return GONE, 0 end
-  call('PEXPIRE', key, lease)
+  if not is_held(record) or owner_in(record) ~= owner then return GONE, 0 end
+  extend(key, record, lease)
   return DONE, 0
 end
 
 function mutex.give(key, owner)
-  local got = call('MGET', key, key .. ':q')
-  local held = got[1] and owner_in(got[1]) == owner
-  if held then call('DEL', key) end
-  if got[2] then
-    local queue = waiting(got[2])
-    local at = place_of(queue, owner)
-    if at then table.remove(queue, at) end
-    wake(key, queue, mutex_room(held or not got[1]))
+  local record, queue, buried_until = found(key)
+  local held = is_held(record)
+  local mine = held and owner_in(record) == owner
+  local at = place_of(queue, owner)
+  if at then table.remove(queue, at) end
+  if mine then call('DEL', key) end
+  if at or #queue > 0 then
+    wake(key, queue, mutex_room(mine or not held))
     keep_waiting(key, queue)
   end
-  return DONE, held and 1 or 0
+  if mine or not held then keep_free(key, not mine and record, queue, buried_until) end
+  return DONE, mine and 1 or 0
+end
+
+-- Nothing of this owner that comes late is granted for so long: whoever holds it or takes it looks for that.
+function mutex.bury(key, lasts)
+  call('SET', key .. ':b', whole(now + lasts), 'PX', whole(lasts))
+  local record, queue, buried_until = found(key)
+  if not is_held(record) then
+    keep_free(key, record, queue, buried_until)
+  elseif is_record(record) then
+    look_closely(key, record, call('PTTL', key))
+  end
 end
 
 function mutex.clear(key)
+  -- Here what is no string is an error.
   local record = call('GET', key)
-  if record and not is_record(record) then error(FOREIGN) end
-  local count = call('DEL', key)
-  local queue = waiting(call('GET', key .. ':q'))
+  local _, queue, buried_until = found(key)
+  local held = is_held(record)
+  if held and not is_record(record) then error(FOREIGN) end
+  if held then call('DEL', key) end
   wake(key, queue, mutex_room(true))
   keep_waiting(key, queue)
-  return count
+  keep_free(key, not held and record, queue, buried_until)
+  return held and 1 or 0
 end
 
 function mutex.holders(key)
   local record = call('GET', key)
-  if not record then return {} end
-  local owner, since, client = string.match(record, '^[-+](%x+) (%d+) (.*)$')
-  if not owner then error(FOREIGN) end
-  return { { owner, EXCLUSIVE, 0, last_token(key) or 0, tonumber(since), client } }
+  if not is_held(record) then return {} end
+  if not is_record(record) then error(FOREIGN) end
+  local owner, since, client = string.match(record, '^[-+](%x+) %d+ %d+ %d+ (%d+) (.*)$')
+  return { { owner, EXCLUSIVE, 0, token_in(record), tonumber(since), client } }
 end
 
 -- A read/write lock. Holders: { OWNER, MODE, EXPIRES, SINCE, CLIENT, TOKEN, INBOX, WISHES UNTIL, RISEN }
@@ -552,7 +613,7 @@ end
 -- Nothing that is still on its way for this owner is granted for so long.
 function things.give(key, owner, mode, _, buried)
   if buried > 0 then
-    if mode == EXCLUSIVE then pcall(look_closely, key, 0, now + buried) end
+    if mode == EXCLUSIVE then pcall(mutex.bury, key, buried) end
     try('SET', key .. ':d:' .. owner, '1', 'PX', whole(buried))
   end
   return kind(mode).give(key, owner)
@@ -565,7 +626,10 @@ function things.leave(key, owner, mode)
   if not at then return DONE, 0 end
   table.remove(queue, at)
   local room
-  if mode == EXCLUSIVE then room = mutex_room(call('EXISTS', key) == 0)
+  if mode == EXCLUSIVE then
+    local record, _, buried_until = found(key)
+    if not is_held(record) then keep_free(key, record, queue, buried_until) end
+    room = mutex_room(not is_held(record))
   elseif mode == PERMIT then room = semaphore_room(key)
   else room = rwlock_room(holding(key)) end
   wake(key, queue, room)
@@ -583,7 +647,8 @@ end
 
 things['break'] = function(key, _, mode, lease)
   local count = kind(mode).clear(key)
-  if count > 0 then next_token(key, lease) end
+  -- Those of mutexes rise by themselves.
+  if count > 0 and mode ~= EXCLUSIVE then next_token(key, lease) end
   return DONE, count
 end
 
@@ -599,7 +664,7 @@ end
 local ERRAND = '^(%a+) (%d+) (%d+) (%d+)$'
 
 local function thing(at)
-  local key, owner = KEYS[at], ARGV[WORDS + at]
+  local key, owner = KEYS[at], string.sub(ARGV[WORDS + at], 1, 32)
   if at <= GIVEN then return 'give', key, owner, EXCLUSIVE, 0, 0 end
   if at <= WAITED then return 'wait', key, owner, EXCLUSIVE, tonumber(LEASE), 0 end
   if at <= TAKEN then return 'take', key, owner, EXCLUSIVE, tonumber(LEASE), 0 end

@@ -195,9 +195,9 @@ end
 local kinds = { [EXCLUSIVE] = mutex, [READ] = read, [WRITE] = write, [PERMIT] = semaphore }
 
 local function do_one(at)
-  local errand = ARGV[8 + #KEYS + at]
+  local errand = ARGV[9 + #KEYS + at]
   local name, mode, lease, more = string.match(errand, '^(%a+) (%d+) (%d+) (%d+)$')
-  local key, kind, id = KEYS[at], kinds[tonumber(mode)], ARGV[2] .. '_' .. ARGV[8 + at]
+  local key, kind, id = KEYS[at], kinds[tonumber(mode)], ARGV[2] .. '_' .. ARGV[9 + at]
   lease, more = tonumber(lease), tonumber(more)
   if name == 'take' then return kind.take(key, id, lease, more, false) end
   if name == 'wait' then return kind.take(key, id, lease, more, true) end

@@ -176,8 +176,19 @@ fn hex(owner: &OwnerId) -> [u8; HEX] {
     text
 }
 
-/// One call of the script for `things`, planned so, whose answer repeats `nonce`.
-pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, nonce: u64, inbox: &str) -> Cmd {
+/// Who calls the script.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caller<'a> {
+    /// What the answer begins with.
+    pub(crate) nonce: u64,
+    /// The channel on which the caller hears.
+    pub(crate) inbox: &'a str,
+    /// The key of the count that tokens of mutexes are taken from; none where each has its own.
+    pub(crate) count: &'a str,
+}
+
+/// One call of the script for `things`, planned so.
+pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, caller: Caller<'_>) -> Cmd {
     let letters: usize = things.iter().map(|thing| thing.key.len()).sum();
     // The errands of most locks are no longer than this, and so are the words before them.
     let mut call = Cmd::with_capacity(16 + 3 * things.len(), letters + 256 + 48 * things.len());
@@ -186,6 +197,7 @@ pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, nonce: u64, inbox
     for thing in in_order() {
         call.arg(&*thing.key);
     }
+    let Caller { nonce, inbox, .. } = caller;
     call.arg(nonce).arg(client::name()).arg(inbox).arg(now());
     match plan.all {
         true => call.arg("all"),
@@ -194,13 +206,29 @@ pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, nonce: u64, inbox
     for end in plan.ends {
         call.arg(end);
     }
-    for thing in in_order() {
-        call.arg(&hex(&thing.owner)[..]);
+    call.arg(caller.count);
+    let [given, _, taken] = plan.ends;
+    for (place, thing) in (1..).zip(in_order()) {
+        let owner = hex(&thing.owner);
+        match (given + 1..=taken).contains(&place) {
+            true => call.arg(&placed(owner, place)[..]),
+            false => call.arg(&owner[..]),
+        };
     }
     for thing in in_order().skip(plan.ends[2]) {
         call.arg(errand(thing));
     }
     call
+}
+
+/// An owner, and its place in three digits.
+fn placed(owner: [u8; HEX], place: usize) -> [u8; HEX + 4] {
+    let mut text = [b' '; HEX + 4];
+    text[..HEX].copy_from_slice(&owner);
+    for (at, of) in [100, 10, 1].into_iter().enumerate() {
+        text[HEX + 1 + at] = b"0123456789"[place / of % 10];
+    }
+    text
 }
 
 /// What to do, the mode, the lease, and one number more.

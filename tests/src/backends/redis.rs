@@ -143,8 +143,21 @@ impl Node {
         let kind: String = self.ask(redis::cmd("TYPE").arg(key));
         match kind.as_str() {
             "zset" => self.ask(redis::cmd("ZCARD").arg(key)),
+            "string" => usize::from(self.is_held(key)),
             _ => 1,
         }
+    }
+
+    /// What is left of a mutex for a while, where somebody may come late, says that nobody has it, or until when.
+    fn is_held(&self, key: &str) -> bool {
+        let record: Vec<u8> = self.ask(redis::cmd("GET").arg(key));
+        let text = String::from_utf8_lossy(&record);
+        let Some(record) = text.strip_prefix('+') else {
+            return text != "?";
+        };
+        let end = record.split(' ').nth(2).and_then(|end| end.parse().ok());
+        let (seconds, _): (u64, u64) = self.ask(&redis::cmd("TIME"));
+        end.is_none_or(|end: u64| end >= seconds * 1_000)
     }
 
     fn residue(&self, of: &str) -> Residue {

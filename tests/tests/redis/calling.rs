@@ -1,8 +1,9 @@
 //! What one call of the script does with many things, as the server is asked for it.
 
-use crate::{key, server};
+use crate::{SOON, TOKENS, key, server};
 use lockwork_servers::Redis;
 use redis::{Client, Cmd, Connection, Value, cmd};
+use std::time::Instant;
 
 /// The script as the backend has it.
 fn script() -> String {
@@ -14,6 +15,8 @@ const TAKE: &str = "take 1 30000 0";
 const WAIT: &str = "wait 1 30000 0";
 const GIVE: &str = "give 1 30000 0";
 const RENEW: &str = "renew 1 30000 0";
+const RENEW_BRIEFLY: &str = "renew 1 100 0";
+const LOOK: &str = "look 1 0 0";
 
 /// A second, after which nothing of it is left.
 const BURY: &str = "give 1 30000 1000";
@@ -26,23 +29,34 @@ const FAILED: i64 = -1;
 /// An errand, a name and an owner.
 type Thing<'a> = (&'a str, &'a str, char);
 
-struct Caller(Connection);
+struct Caller {
+    connection: Connection,
+    /// The count that tokens are taken from; none as in a cluster, where each lock has its own.
+    count: &'static str,
+    lease: u32,
+}
 
 /// What was said to one thing.
 #[derive(Debug, PartialEq, Eq)]
 enum Said {
     Done(i64),
+    /// So many hold it.
+    Seen(usize),
     Else(i64),
 }
 
 impl Caller {
     fn of(server: &Redis) -> Self {
         let client = Client::open(server.url().as_str()).unwrap();
-        Self(client.get_connection().unwrap())
+        Self {
+            connection: client.get_connection().unwrap(),
+            count: TOKENS,
+            lease: 30_000,
+        }
     }
 
     fn ask<T: redis::FromRedisValue>(&mut self, command: &Cmd) -> T {
-        command.query(&mut self.0).unwrap()
+        command.query(&mut self.connection).unwrap()
     }
 
     /// One call for all of these, an errand, a name and an owner each: those first that are plain and the
@@ -69,9 +83,13 @@ impl Caller {
             call.arg(key(name));
         }
         call.arg("nonce").arg("client").arg("inbox").arg(1);
-        call.arg(30_000).arg(&[end(0), end(1), end(2)]);
-        for (_, _, owner) in in_order() {
-            call.arg(id(owner));
+        call.arg(self.lease).arg(&[end(0), end(1), end(2)]);
+        call.arg(self.count);
+        for (place, (_, _, owner)) in (1..).zip(in_order()) {
+            match (end(0) + 1..=end(2)).contains(&place) {
+                true => call.arg(format!("{} {place:03}", id(owner))),
+                false => call.arg(id(owner)),
+            };
         }
         for (errand, _, _) in in_order().skip(end(2)) {
             call.arg(errand);
@@ -97,14 +115,36 @@ impl Caller {
         }
     }
 
-    fn holder(&mut self, name: &str) -> Option<char> {
-        let record: Option<String> = self.ask(cmd("GET").arg(key(name)));
-        record.and_then(|record| record.chars().nth(1))
+    fn record(&mut self, name: &str) -> Option<String> {
+        self.ask(cmd("GET").arg(key(name)))
     }
 
-    fn last(&self, name: &str) -> String {
-        format!("{}:t", key(name))
+    fn holder(&mut self, name: &str) -> Option<char> {
+        self.record(name)?.chars().nth(1)
     }
+
+    /// Whether whoever gives it back or takes it looks closely; nobody knows where there is no key.
+    fn is_looked_at(&mut self, name: &str) -> Option<bool> {
+        Some(!self.record(name)?.starts_with('-'))
+    }
+
+    /// Waits until the lease of whoever holds it is over.
+    fn until_over(&mut self, name: &str) {
+        let begun = Instant::now();
+        while self.call(&[(LOOK, name, 'z')]) != [Said::Seen(0)] {
+            assert!(begun.elapsed() < SOON, "too late: the lease is not over");
+        }
+    }
+
+    /// What time it is there, as tokens count.
+    fn clock(&mut self) -> i64 {
+        let (seconds, micros): (i64, i64) = self.ask(&cmd("TIME"));
+        (seconds * 1_000_000 + micros) * 32 / 1_000
+    }
+}
+
+fn tombstone(name: &str, owner: char) -> String {
+    format!("{}:d:{}", key(name), id(owner))
 }
 
 fn id(owner: char) -> String {
@@ -115,6 +155,10 @@ fn said(value: &Value) -> Said {
     match value {
         Value::Int(number) => Said::Done(*number),
         Value::Array(values) => match values[..] {
+            [Value::Int(1), Value::Array(ref seen)] => match &seen[..] {
+                [Value::Array(holders), _] => Said::Seen(holders.len()),
+                _ => panic!("{value:?}"),
+            },
             [Value::Int(verdict), _] => Said::Else(verdict),
             _ => panic!("{value:?}"),
         },
@@ -190,59 +234,94 @@ fn what_is_no_lock_does_not_stop_the_others() {
     let server = server();
     let mut caller = Caller::of(&server);
     let _: i64 = caller.ask(cmd("SADD").arg(key("set")).arg("member"));
-    let _: () = caller.ask(cmd("SET").arg(caller.last("uncountable")).arg("text"));
     caller.call(&[(TAKE, "held", 'a'), (TAKE, "kept", 'a')]);
     for round in 0..2 {
         let said = caller.call(&[
             (TAKE, "free", 'b'),
             (TAKE, "set", 'b'),
             (GIVE, "held", 'a'),
-            (TAKE, "uncountable", 'b'),
             (TAKE, "held", 'b'),
             (RENEW, "kept", 'a'),
             (TAKE, "another", 'b'),
         ]);
-        for at in [0, 4, 6] {
+        for at in [0, 3, 5] {
             assert!(
                 matches!(said[at], Said::Done(1_000_000_000_000..)),
                 "{said:?}"
             );
         }
-        for at in [1, 3] {
-            assert_eq!(said[at], Said::Else(FAILED), "{said:?}");
-        }
+        assert_eq!(said[1], Said::Else(FAILED), "{said:?}");
         assert_eq!(said[2], Said::Done(i64::from(round == 0)), "{said:?}");
-        assert_eq!(said[5], Said::Done(0), "{said:?}");
+        assert_eq!(said[4], Said::Done(0), "{said:?}");
     }
     let kind: String = caller.ask(cmd("TYPE").arg(key("set")));
     assert_eq!(kind, "set");
-    assert_eq!(caller.holder("uncountable"), None);
 }
 
 #[test]
-fn a_token_that_begins_is_what_time_it_is_and_is_kept_for_two_days() {
+fn where_nobody_can_count_nothing_is_taken_and_what_is_held_is_given_back() {
     let server = server();
     let mut caller = Caller::of(&server);
-    let (seconds, _): (i64, i64) = caller.ask(&cmd("TIME"));
+    caller.call(&[(TAKE, "held", 'a')]);
+    let _: () = caller.ask(cmd("SET").arg(TOKENS).arg("text"));
+    let said = caller.call(&[(TAKE, "x", 'b'), (GIVE, "held", 'a'), (WAIT, "y", 'b')]);
+    assert_eq!(
+        said,
+        [Said::Else(FAILED), Said::Done(1), Said::Else(FAILED)]
+    );
+    for name in ["x", "y", "held"] {
+        assert_eq!(caller.record(name), None, "{name}");
+    }
+}
+
+#[test]
+fn tokens_are_what_time_it_is_and_rise_where_the_clock_does_not() {
+    let server = server();
+    let mut caller = Caller::of(&server);
+    let take = |caller: &mut Caller| {
+        let token = caller.token(TAKE, "x", 'a');
+        caller.call(&[(GIVE, "x", 'a')]);
+        token
+    };
+    // Nothing is known, or what a replica knew that fell behind.
+    for known in [None, Some(5)] {
+        if let Some(known) = known {
+            let _: () = caller.ask(cmd("SET").arg(TOKENS).arg(known));
+        }
+        let before = caller.clock();
+        let token = take(&mut caller);
+        assert!((before..=caller.clock() + 1).contains(&token), "{token}");
+    }
+    // The clock was set back, or many were taken.
+    let ahead = caller.clock() + 32 * 60_000;
+    let _: () = caller.ask(cmd("SET").arg(TOKENS).arg(ahead));
+    assert_eq!(take(&mut caller), ahead + 1);
+    let said = caller.call(&[(TAKE, "x", 'b'), (WAIT, "y", 'b'), (TAKE, "z", 'b')]);
+    let mut tokens: Vec<_> = said
+        .iter()
+        .map(|said| match said {
+            Said::Done(token) => token - ahead,
+            said => panic!("{said:?}"),
+        })
+        .collect();
+    tokens.sort_unstable();
+    assert_eq!(tokens, [2, 3, 4]);
+}
+
+#[test]
+fn a_lock_with_a_count_of_its_own_keeps_it_for_two_days() {
+    let server = server();
+    let mut caller = Caller::of(&server);
+    caller.count = "";
+    let last = format!("{}:t", key("x"));
     let first = caller.token(TAKE, "x", 'a');
-    assert!((seconds * 1000..).contains(&first), "{first}");
-    let lasts: i64 = caller.ask(cmd("PTTL").arg(caller.last("x")));
-    assert!(lasts > 47 * 3_600_000, "{lasts}");
-    caller.call(&[(GIVE, "x", 'a')]);
-    assert_eq!(caller.token(WAIT, "x", 'b'), first + 1);
-}
-
-#[test]
-fn a_token_is_written_down_anew_each_sixty_fourth_time() {
-    let server = server();
-    let mut caller = Caller::of(&server);
-    let last = caller.last("x");
-    let before = 64 * 30_000_000_000_i64 - 2;
-    let _: () = caller.ask(cmd("SET").arg(&last).arg(before).arg("PX").arg(60_000));
-    for (owner, ahead) in [('a', 1), ('b', 2), ('c', 3)] {
-        assert_eq!(caller.token(TAKE, "x", owner), before + ahead);
+    for owner in ['a', 'b', 'c'] {
         let lasts: i64 = caller.ask(cmd("PTTL").arg(&last));
-        assert_eq!(lasts > 47 * 3_600_000, ahead >= 2, "{ahead}: {lasts}");
+        assert!(lasts > 47 * 3_600_000, "{lasts}");
+        caller.call(&[(GIVE, "x", owner), (TAKE, "x", owner)]);
+        caller.call(&[(GIVE, "x", owner)]);
+        let _: bool = caller.ask(cmd("PEXPIRE").arg(&last).arg(60_000));
+        assert!(caller.token(WAIT, "x", owner) > first);
         caller.call(&[(GIVE, "x", owner)]);
     }
 }
@@ -251,9 +330,7 @@ fn a_token_is_written_down_anew_each_sixty_fourth_time() {
 fn whoever_waits_or_is_refused_is_seen_among_many() {
     let server = server();
     let mut caller = Caller::of(&server);
-    // Both have a token from which to count on.
-    caller.call(&[(TAKE, "waited", 'a'), (TAKE, "buried", 'z')]);
-    caller.call(&[(GIVE, "buried", 'z'), (BURY, "buried", 'a')]);
+    caller.call(&[(TAKE, "waited", 'a'), (BURY, "buried", 'a')]);
     // Stands in line, and has its turn when it is given back.
     caller.call(&[(WAIT, "waited", 'b')]);
     caller.call(&[(GIVE, "waited", 'a')]);
@@ -266,31 +343,67 @@ fn whoever_waits_or_is_refused_is_seen_among_many() {
     assert!(matches!(said[0], Said::Done(_)), "{said:?}");
     assert_eq!(said[1..3], [Said::Else(BUSY), Said::Else(BURIED)]);
     assert!(matches!(said[3], Said::Done(_)), "{said:?}");
-    assert_eq!(caller.holder("waited"), None);
+    assert_eq!(caller.record("waited").as_deref(), Some("?"));
     let said = caller.call(&[(WAIT, "waited", 'b'), (TAKE, "buried", 'b')]);
     assert!(
         matches!(said[..], [Said::Done(_), Said::Done(_)]),
         "{said:?}"
     );
     // Nobody has to look closely any more where nobody waits, but for as long as somebody is buried.
-    let last: i64 = caller.ask(cmd("GET").arg(caller.last("waited")));
-    assert_eq!(said[0], Said::Done(last));
-    let last: String = caller.ask(cmd("GET").arg(caller.last("buried")));
-    let tombstone = format!("{}:d:{}", key("buried"), id('a'));
-    let is_buried: bool = caller.ask(cmd("EXISTS").arg(tombstone));
-    assert!(last.contains('?') || !is_buried, "{last}");
-    let lasts: i64 = caller.ask(cmd("PTTL").arg(caller.last("buried")));
-    assert!(lasts > 47 * 3_600_000, "{lasts}");
+    assert_eq!(caller.is_looked_at("waited"), Some(false));
+    let is_looked_at = caller.is_looked_at("buried");
+    let is_buried: bool = caller.ask(cmd("EXISTS").arg(tombstone("buried", 'a')));
+    assert!(is_looked_at == Some(true) || !is_buried);
+}
+
+#[test]
+fn whoever_is_buried_while_another_holds_it_is_refused_after_that() {
+    let server = server();
+    let mut caller = Caller::of(&server);
+    for is_given_back in [true, false] {
+        caller.lease = 100;
+        let name = format!("given back: {is_given_back}");
+        caller.call(&[(TAKE, &name, 'a')]);
+        assert_eq!(caller.call(&[(BURY, &name, 'b')]), [Said::Done(0)]);
+        match is_given_back {
+            true => drop(caller.call(&[(GIVE, &name, 'a')])),
+            false => caller.until_over(&name),
+        }
+        let said = caller.call(&[(TAKE, &name, 'b')]);
+        let is_buried: bool = caller.ask(cmd("EXISTS").arg(tombstone(&name, 'b')));
+        assert!(said == [Said::Else(BURIED)] || !is_buried, "{said:?}");
+        caller.lease = 30_000;
+        assert!(caller.token(TAKE, &name, 'c') > 0);
+    }
+}
+
+#[test]
+fn a_holder_for_whose_lock_somebody_waits_renews_it_and_loses_it_as_any_other() {
+    let server = server();
+    let mut caller = Caller::of(&server);
+    caller.lease = 100;
+    let token = caller.token(TAKE, "x", 'a');
+    assert_eq!(caller.call(&[(WAIT, "x", 'b')]), [Said::Else(BUSY)]);
+    // A third of a minute.
+    assert_eq!(caller.call(&[(RENEW, "x", 'a')]), [Said::Done(0)]);
+    assert_eq!(caller.token(WAIT, "x", 'a'), token);
+    assert_eq!(caller.call(&[(RENEW_BRIEFLY, "x", 'a')]), [Said::Done(0)]);
+    caller.until_over("x");
+    assert!(caller.token(WAIT, "x", 'b') > token);
+    assert_eq!(caller.call(&[(GIVE, "x", 'a')]), [Said::Done(0)]);
+    assert_eq!(caller.holder("x"), Some('b'));
+    assert_eq!(caller.is_looked_at("x"), Some(false));
 }
 
 #[test]
 fn who_waits_longer_than_a_lease_is_not_overtaken_when_it_ends() {
     let server = server();
     let mut caller = Caller::of(&server);
+    caller.lease = 100;
     caller.call(&[(TAKE, "x", 'a')]);
     caller.call(&[(WAIT, "x", 'b')]);
-    // As when the lease of the holder ends: nobody gave it back, so nobody was told.
-    let _: i64 = caller.ask(cmd("DEL").arg(key("x")));
+    // Nobody gives it back, so nobody is told.
+    caller.until_over("x");
     assert_eq!(caller.call(&[(TAKE, "x", 'c')]), [Said::Else(BUSY)]);
     assert!(caller.token(WAIT, "x", 'b') > 0);
     assert_eq!(caller.holder("x"), Some('b'));

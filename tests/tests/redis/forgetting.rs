@@ -1,6 +1,6 @@
 //! Servers that forget: keys, everything, or how to do it.
 
-use crate::{LEASE, SOON, client, key, options, server, within, works};
+use crate::{LEASE, SOON, TOKENS, client, key, options, server, within, works};
 use lockwork::{Instant, Locks, Loss};
 use lockwork_conformance::generous;
 use std::{
@@ -30,9 +30,8 @@ async fn a_lock_whose_key_is_gone_is_lost_at_the_next_renewal_and_tokens_rise() 
     let locks = client(server.port()).await;
     is_told(&locks, || drop(server.ask(&["FLUSHALL"]).unwrap())).await;
     is_told(&locks, || drop(server.ask(&["DEL", &key("x")]).unwrap())).await;
-    let token = format!("{}:t", key("x"));
     is_told(&locks, || {
-        drop(server.ask(&["DEL", &key("x"), &token]).unwrap());
+        drop(server.ask(&["DEL", &key("x"), TOKENS]).unwrap());
     })
     .await;
 }

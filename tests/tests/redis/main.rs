@@ -126,11 +126,21 @@ fn keys(server: &Redis) -> Vec<String> {
     keys.lines().map(str::to_owned).collect()
 }
 
+/// The key of the count that tokens of mutexes are taken from.
+const TOKENS: &str = "lockwork:1:tokens";
+
 /// What there is of anybody who holds a lock or waits for one: all but the last tokens, and the notes
-/// that an owner is to be refused.
+/// that an owner is to be refused, which lie about the lock too.
 fn left(server: &Redis) -> Vec<String> {
     let mut keys = keys(server);
-    keys.retain(|key| !key.ends_with("}:t") && !key.contains("}:d:"));
+    let notes: Vec<_> = keys.iter().filter(|key| key.ends_with("}:b")).collect();
+    let looked_at: Vec<_> = notes.iter().map(|key| key.replace("}:b", "}")).collect();
+    keys.retain(|key| {
+        let is_free = || server.ask(&["GET", key]).unwrap() == "?";
+        let is_note = key.ends_with("}:b") || key.contains("}:d:");
+        let is_token = key.ends_with("}:t") || key == TOKENS;
+        !(is_token || is_note || looked_at.contains(key) && is_free())
+    });
     keys
 }
 

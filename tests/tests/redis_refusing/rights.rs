@@ -51,16 +51,20 @@ async fn one_who_may_not_run_scripts_is_denied() {
 
 #[tokio::test]
 async fn one_who_may_not_do_something_inside_of_the_script_is_denied() {
-    for missing in ["-set", "-mget", "-time", "-pexpire"] {
+    for missing in ["-set", "-incrby", "-time", "-mget", "-pexpire"] {
         let locks = connect(&user("no-command", RIGHTS, &[missing])).await;
         let mutex = locks.mutex(format!("without{missing}"));
-        if missing == "-pexpire" {
+        let error = match missing {
             // It is there for who asks again.
-            let guard = mutex.lock().await.unwrap();
-            guard.release().await.unwrap();
-            continue;
-        }
-        let error = asking::error_of(mutex.try_lock()).await;
+            "-pexpire" => {
+                let guard = mutex.lock().await.unwrap();
+                guard.release().await.unwrap();
+                continue;
+            }
+            // Who holds it is not asked before it is given back.
+            "-mget" => asking::error_of(mutex.lock().await.unwrap().release()).await,
+            _ => asking::error_of(mutex.try_lock()).await,
+        };
         refusal::is(&error, Denied, ADVICE);
     }
     let locks = connect(&user("no-zadd", RIGHTS, &["-zadd"])).await;
