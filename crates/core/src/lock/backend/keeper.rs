@@ -39,26 +39,27 @@ pub fn caller() -> Option<Id> {
     entered.or_else(|| Some(Handle::try_current().ok()?.id()))
 }
 
-/// Enters the keeper, and remembers on whose behalf.
-pub(super) fn enter_for_caller() -> Entered {
-    let caller = caller();
-    Entered {
-        before: CALLER.try_with(|cell| cell.replace(caller)).ok().flatten(),
-        _entered: enter(),
+/// Enters the keeper, and remembers on whose behalf; `None` inside of what has done so already, as one
+/// shield is in another.
+pub(super) fn enter_for_caller() -> Option<Entered> {
+    let is_entered = CALLER.try_with(|cell| cell.get().is_some());
+    if is_entered.unwrap_or_default() {
+        return None;
     }
+    let caller = caller();
+    // Where the thread is at its end nobody asks any more.
+    let _ = CALLER.try_with(|cell| cell.set(caller));
+    Some(Entered { _entered: enter() })
 }
 
 /// The keeper has been entered, until this is dropped.
 pub(super) struct Entered {
-    before: Option<Id>,
     _entered: EnterGuard<'static>,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let before = self.before;
-        // Where the thread is at its end nobody asks any more.
-        let _ = CALLER.try_with(|cell| cell.set(before));
+        let _ = CALLER.try_with(|cell| cell.set(None));
     }
 }
 

@@ -215,9 +215,12 @@ impl<C: Courier> Desk<C> {
         false
     }
 
-    /// Gives out a portion of the answers.
+    /// Gives out a portion of the answers: all of a lot's where the server has other lots to do meanwhile.
     fn tell(&mut self) {
-        let mut left = PORTION;
+        let mut left = match self.under_way.len() {
+            0 | 1 => PORTION,
+            _ => PORTION.max(C::MOST),
+        };
         while let Some(lot) = self.answered.front_mut() {
             for asker in lot.askers.by_ref().take(left) {
                 left -= 1;

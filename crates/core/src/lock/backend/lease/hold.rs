@@ -129,14 +129,15 @@ impl<S: LeaseServer> Hold for Leased<S> {
         // By then it has run out at the server too, by the slowest clock we allow for: whoever
         // waits for it here need not wait for an answer that does not come.
         let over_at = cell.valid_until() + cell.time / 25 + Duration::from_millis(10);
-        let ran_out = lost.get().is_some() || over_at.has_passed();
+        let left = over_at.remaining();
+        let ran_out = lost.get().is_some() || left.is_zero();
         // Shielded, so that it goes on when nobody waits any more: the server may have renewed a
         // lease without our knowing.
         let surrender = Shield::new(async move {
             upgrades.settled().await;
             keeper.server.surrender(cell.lease.clone()).await
         });
-        match tokio::time::timeout(over_at.remaining(), surrender).await {
+        match tokio::time::timeout(left, surrender).await {
             Ok(surrendered) if !ran_out => surrendered,
             Err(_) if !ran_out => {
                 let message =
