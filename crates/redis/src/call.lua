@@ -11,7 +11,7 @@
 -- sorts is its place in KEYS, in three digits. The answer has one value for all that is given back first, and
 -- then one for each thing: the number of one that was done, or else what is said of it and a value.
 --
--- Here is only what is done with a mutex for which nobody waits, and without a function: making those takes
+-- Here is only what is done with a mutex for which nobody waits, and nearly without functions: making those takes
 -- longer than what the server does, and so does each call of the server from here. All the rest is in lock.lua,
 -- which stands in the middle of this and whose functions are made when they are first needed. It decides
 -- whatever is not clear here.
