@@ -3,7 +3,10 @@
 use crate::{SOON, TOKENS, key, server};
 use lockwork_servers::Redis;
 use redis::{Client, Cmd, Connection, Value, cmd};
-use std::time::Instant;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 /// The script as the backend has it.
 fn script() -> String {
@@ -134,6 +137,8 @@ impl Caller {
         while self.call(&[(LOOK, name, 'z')]) != [Said::Seen(0)] {
             assert!(begun.elapsed() < SOON, "too late: the lease is not over");
         }
+        // A key that goes with the lease goes in the same millisecond.
+        thread::sleep(Duration::from_millis(5));
     }
 
     /// What time it is there, as tokens count.
