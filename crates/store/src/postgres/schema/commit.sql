@@ -48,7 +48,7 @@ CREATE OR REPLACE FUNCTION SCHEMA.store_commit_v1(
     _next text, _next_kind smallint, _next_instance text, _next_bookmark text, _next_body text,
     _next_stimulus text, _next_due bigint, _next_until bigint, _next_hold text,
     OUT o_version bigint, OUT o_cancel boolean, OUT o_attempts integer, OUT o_rings boolean
-) LANGUAGE plpgsql AS $$
+) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 DECLARE
     _activation text;
     _attempts integer;

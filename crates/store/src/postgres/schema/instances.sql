@@ -11,7 +11,7 @@ CREATE OR REPLACE FUNCTION SCHEMA.store_create_v1(
     -- Whoever creates it claims it with this, unless it is null.
     _claim text,
     OUT o_code smallint, OUT o_instance text, OUT o_attempts integer
-) LANGUAGE plpgsql AS $$
+) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 DECLARE
     _cancelled boolean := false;
 BEGIN

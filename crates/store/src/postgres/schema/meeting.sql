@@ -27,8 +27,6 @@ LANGUAGE sql IMMUTABLE AS $$ SELECT 4096 | (hashtext(_instance) & 4095) $$;
 -- those with one, which are the names of lockwork's locks.
 CREATE OR REPLACE FUNCTION SCHEMA.store_meet_v1(_locks integer[]) RETURNS void
 LANGUAGE plpgsql AS $$
-DECLARE
-    _lock integer;
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION USING ERRCODE = 'LW006', MESSAGE = 'the transaction is not READ COMMITTED';
@@ -37,16 +35,19 @@ BEGIN
         PERFORM pg_advisory_xact_lock(CLASS, _locks[1]);
         RETURN;
     END IF;
-    FOR _lock IN SELECT DISTINCT one FROM unnest(_locks) AS one ORDER BY one LOOP
-        PERFORM pg_advisory_xact_lock(CLASS, _lock);
-    END LOOP;
+    PERFORM pg_advisory_xact_lock(CLASS, one) FROM (SELECT DISTINCT one FROM unnest(_locks) AS one ORDER BY one) AS ordered;
 END $$;
 
--- An index has no room for names without an end: a longer one is known by its hash, and kept beside it.
+-- An index has no room for names without an end: a longer one is known by its hash, and kept beside it. The hash is a
+-- function of its own, as the server puts the other in its place then instead of calling it.
+CREATE OR REPLACE FUNCTION SCHEMA.store_hashed_v1(_id text) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT 'long/' || upper(encode(sha256(convert_to('id|' || _id, 'UTF8')), 'hex'))
+$$;
+
 CREATE OR REPLACE FUNCTION SCHEMA.store_name_v1(_id text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
-    SELECT CASE WHEN octet_length(_id) <= 1000 THEN _id
-        ELSE 'long/' || upper(encode(sha256(convert_to('id|' || _id, 'UTF8')), 'hex')) END
+    SELECT CASE WHEN octet_length(_id) <= 1000 THEN _id ELSE SCHEMA.store_hashed_v1(_id) END
 $$;
 
 CREATE OR REPLACE FUNCTION SCHEMA.store_long_v1(_id text) RETURNS text

@@ -17,7 +17,7 @@ BEGIN
             CASE WHEN one.claim IS NULL THEN 0 ELSE 1 END, coalesce(one.claim, '')
         FROM unnest(_instance, _of, _sub_status, _correlation, _state, _claim)
             AS one (id, of, sub_status, correlation, state, claim)
-        ON CONFLICT DO NOTHING RETURNING id
+        ON CONFLICT (id) DO NOTHING RETURNING id
     ) SELECT array_agg(id) INTO o_made FROM made;
     WITH added AS (
         INSERT INTO SCHEMA.errand AS at
