@@ -15,13 +15,7 @@ async fn a_wait_dropped_during_a_try_gives_back_what_that_brings() {
     within(ms(5000), async {
         let (server, gate) = (Server::granting(1), Gate::closed());
         let releases = Releases::new();
-        let attempt = || {
-            let (gate, attempt) = (gate.clone(), server.attempt());
-            async move {
-                gate.pass().await;
-                attempt.await
-            }
-        };
+        let attempt = || server.attempt_behind(&gate);
         let mut waiting = Box::pin(wait_for_grant(
             Deadline::Never,
             NEVER,
@@ -43,13 +37,7 @@ async fn whoever_waits_for_releases_waits_for_a_try_that_may_need_one() {
     within(ms(5000), async {
         let (server, gate) = (Server::granting(1), Gate::closed());
         let releases = Releases::new();
-        let attempt = || {
-            let (gate, attempt) = (gate.clone(), server.attempt());
-            async move {
-                gate.pass().await;
-                attempt.await
-            }
-        };
+        let attempt = || server.attempt_behind(&gate);
         let deadline = Deadline::Never;
         let mut waiting = Box::pin(wait_for_grant(deadline, NEVER, None, &releases, attempt));
         assert!(poll_once(&mut waiting).is_pending());

@@ -57,13 +57,7 @@ async fn a_hint_that_comes_during_a_try_is_not_lost() {
         let (server, hints, id) = (Server::granting(2), Hints::new(), mutex_id("a"));
         let (gate, releases) = (Gate::closed(), Releases::new());
         let listener = Some(hints.listen(&id));
-        let attempt = || {
-            let (gate, attempt) = (gate.clone(), server.attempt());
-            async move {
-                gate.pass().await;
-                attempt.await
-            }
-        };
+        let attempt = || server.attempt_behind(&gate);
         let mut waiting = pin!(wait_for_grant(
             Deadline::Never,
             NEVER,

@@ -17,7 +17,7 @@ mod hints;
 mod pauses;
 
 use common::{
-    events::Count,
+    events::{Count, Gate},
     hold::{FakeHold, Ledger},
 };
 use lockwork_core::lock::{
@@ -65,6 +65,18 @@ impl Server {
         } else {
             Attempt::Busy { again_in }
         }))
+    }
+
+    /// The same, answered when `gate` is open.
+    fn attempt_behind(
+        &self,
+        gate: &Gate,
+    ) -> impl Future<Output = Result<Attempt<FakeHold>>> + Send + 'static {
+        let (gate, attempt) = (gate.clone(), self.attempt());
+        async move {
+            gate.pass().await;
+            attempt.await
+        }
     }
 
     /// Waits as a backend does, and says whether it was granted.
