@@ -627,9 +627,10 @@ function things.leave(key, owner, mode)
   table.remove(queue, at)
   local room
   if mode == EXCLUSIVE then
-    local record, _, buried_until = found(key)
-    if not is_held(record) then keep_free(key, record, queue, buried_until) end
-    room = mutex_room(not is_held(record))
+    local got = call('MGET', key, key .. ':b')
+    local free = not is_held(got[1])
+    if free then keep_free(key, got[1], queue, tonumber(got[2] or 0)) end
+    room = mutex_room(free)
   elseif mode == PERMIT then room = semaphore_room(key)
   else room = rwlock_room(holding(key)) end
   wake(key, queue, room)

@@ -197,7 +197,11 @@ pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, caller: Caller<'_
     for thing in in_order() {
         call.arg(&*thing.key);
     }
-    let Caller { nonce, inbox, .. } = caller;
+    let Caller {
+        nonce,
+        inbox,
+        count,
+    } = caller;
     call.arg(nonce).arg(client::name()).arg(inbox).arg(now());
     match plan.all {
         true => call.arg("all"),
@@ -206,7 +210,7 @@ pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, caller: Caller<'_
     for end in plan.ends {
         call.arg(end);
     }
-    call.arg(caller.count);
+    call.arg(count);
     let [given, _, taken] = plan.ends;
     for (place, thing) in (1..).zip(in_order()) {
         let owner = hex(&thing.owner);
