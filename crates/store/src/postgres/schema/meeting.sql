@@ -35,7 +35,9 @@ BEGIN
         PERFORM pg_advisory_xact_lock(CLASS, _locks[1]);
         RETURN;
     END IF;
-    PERFORM pg_advisory_xact_lock(CLASS, one) FROM (SELECT DISTINCT one FROM unnest(_locks) AS one ORDER BY one) AS ordered;
+    -- Each is taken as it comes, in their order.
+    PERFORM pg_advisory_xact_lock(CLASS, one)
+    FROM (SELECT DISTINCT one FROM unnest(_locks) AS one ORDER BY one) AS ordered;
 END $$;
 
 -- An index has no room for names without an end: a longer one is known by its hash, and kept beside it. The hash is a
