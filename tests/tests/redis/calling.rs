@@ -118,6 +118,12 @@ impl Caller {
         }
     }
 
+    /// The server may use so many bytes; as many as there are, if none.
+    fn limit(&mut self, bytes: &str) {
+        let mut limit = cmd("CONFIG");
+        let _: () = self.ask(limit.arg("SET").arg("maxmemory").arg(bytes));
+    }
+
     fn record(&mut self, name: &str) -> Option<String> {
         self.ask(cmd("GET").arg(key(name)))
     }
@@ -398,6 +404,21 @@ fn a_holder_for_whose_lock_somebody_waits_renews_it_and_loses_it_as_any_other() 
     assert_eq!(caller.call(&[(GIVE, "x", 'a')]), [Said::Done(0)]);
     assert_eq!(caller.holder("x"), Some('b'));
     assert_eq!(caller.is_looked_at("x"), Some(false));
+}
+
+#[test]
+fn what_somebody_waits_for_is_renewed_and_given_back_where_the_memory_is_full() {
+    let server = server();
+    let mut caller = Caller::of(&server);
+    let token = caller.token(TAKE, "x", 'a');
+    assert_eq!(caller.call(&[(WAIT, "x", 'b')]), [Said::Else(BUSY)]);
+    caller.limit("1");
+    assert_eq!(caller.call(&[(TAKE, "y", 'a')]), [Said::Else(FAILED)]);
+    assert_eq!(caller.call(&[(RENEW, "x", 'a')]), [Said::Done(0)]);
+    assert_eq!(caller.call(&[(GIVE, "x", 'a')]), [Said::Done(1)]);
+    assert_eq!(caller.record("x").as_deref(), Some("?"));
+    caller.limit("0");
+    assert!(caller.token(WAIT, "x", 'b') > token);
 }
 
 #[test]
