@@ -10,7 +10,7 @@ use lockwork_core::lock::Result;
 use std::{
     cmp::Reverse,
     fs::File,
-    io::{self, Read as _},
+    io::{self, Read},
 };
 
 /// Somebody's lock on a file.
@@ -69,7 +69,8 @@ const READINGS: usize = 150;
 fn agreed(wanted: impl Fn(&Identity) -> bool) -> Vec<(Identity, Lock)> {
     let mut readings: Vec<(Vec<_>, usize)> = Vec::new();
     for number in 0..READINGS {
-        let table = Table::read(number * SEAM).unwrap_or_default();
+        let table = File::open("/proc/locks").and_then(|file| Table::read(file, number * SEAM));
+        let table = table.unwrap_or_default();
         let all = table.text.lines().filter_map(line);
         let reading: Vec<_> = all.filter(|(file, _)| wanted(file)).collect();
         if table.is_whole {
@@ -104,16 +105,14 @@ struct Table {
 
 impl Table {
     /// Reads the first piece up to the line that ends after `seam` bytes; with none, up to where the kernel ends it.
-    fn read(seam: usize) -> io::Result<Self> {
-        let mut file = File::open("/proc/locks")?;
+    fn read(mut from: impl Read, seam: usize) -> io::Result<Self> {
         let mut piece = vec![0; if seam == 0 { PIECE } else { seam }];
-        let length = file.read(&mut piece)?;
+        let length = from.read(&mut piece)?;
         piece.truncate(length);
-        // A piece that is half empty ended because there was no more to tell.
-        let is_whole = seam == 0 && length < PIECE / 2;
-        if !is_whole {
-            file.read_to_end(&mut piece)?;
-        }
+        from.read_to_end(&mut piece)?;
+        // A piece that is half empty ended because there was no more to tell, unless what comes next is told with so
+        // many who wait for it that it does not fit.
+        let is_whole = seam == 0 && length < PIECE / 2 && piece.len() == length;
         let text = String::from_utf8_lossy(&piece).into_owned();
         Ok(Self { text, is_whole })
     }
@@ -205,5 +204,18 @@ mod tests {
             wrong
         });
         assert_eq!(wrong, 0, "of 60");
+    }
+
+    /// What does not fit behind the first piece, as there are so many who wait for it, is told after it.
+    #[test]
+    fn a_short_piece_is_the_whole_table_if_nothing_follows() {
+        let first = &b"1: FLOCK  ADVISORY  WRITE 1 fe:01:5 0 EOF\n"[..];
+        let rest = &b"2: FLOCK  ADVISORY  WRITE 2 fe:01:6 0 EOF\n"[..];
+        let alone = Table::read(first, 0).unwrap();
+        assert!(alone.is_whole);
+        let both = Table::read(first.chain(rest), 0).unwrap();
+        assert!(!both.is_whole);
+        assert_eq!(both.text.lines().filter_map(line).count(), 2);
+        assert!(!Table::read(first, SEAM).unwrap().is_whole);
     }
 }
