@@ -1,7 +1,7 @@
 //! Who holds a lock and who waits for it, as the script tells.
 
-use crate::{errors::contradiction, things::Said};
-use lockwork_core::lock::{Holder, Holders, Mode, OwnerId, Result, Waiting};
+use crate::{errors::contradiction, owners, things::Said};
+use lockwork_core::lock::{Holder, Holders, Mode, Result, Waiting};
 use redis::{FromRedisValue, Value};
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +15,7 @@ pub(crate) fn read(seen: Value) -> Result<Holders> {
     let (held, waits) = seen.map_err(|_| contradiction())?;
     let holders = held.into_iter().map(holder).collect::<Result<_>>()?;
     let waiting = waits.into_iter().map(|(owner, code, of)| {
-        let owner = OwnerId::from_hex(&owner).ok_or_else(contradiction)?;
+        let owner = owners::read(&owner).ok_or_else(contradiction)?;
         let mode = Mode::from_code(code, of).ok_or_else(contradiction)?;
         Ok(Waiting::new(owner, mode))
     });
@@ -23,7 +23,7 @@ pub(crate) fn read(seen: Value) -> Result<Holders> {
 }
 
 fn holder((owner, code, of, token, since, client): Held) -> Result<Holder> {
-    let owner = OwnerId::from_hex(&owner).ok_or_else(contradiction)?;
+    let owner = owners::read(&owner).ok_or_else(contradiction)?;
     let mode = Mode::from_code(code, of).ok_or_else(contradiction)?;
     let mut holder = Holder::new(owner, mode);
     holder.token = Said::token(token)?;

@@ -10,6 +10,7 @@ mod holders;
 mod inbox;
 mod keys;
 mod options;
+mod owners;
 mod plan;
 mod quorum;
 mod scan;

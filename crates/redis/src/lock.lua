@@ -1,11 +1,11 @@
 -- All that is ever done with a lock. This stands inside of call.lua, which says how it is called.
 --
 -- What a lock is made of, all in the slot of its key:
---   KEY        who holds it. Mutex: "-OWNER PLACE END COUNT SINCE CLIENT". Its token is COUNT and PLACE, and it
---              ends with its lease: END is zero. With a + in front, whoever gives it back looks closely, as
---              somebody may wait for it, or is buried; then its lease ends at END, and the key later, so that
---              whoever comes between looks closely too. It is "?" if nobody holds it and whoever takes it has to
---              look closely. So nobody waits, and nobody is buried, where there is no key.
+--   KEY        who holds it. Mutex: "-OWNER PLACE COUNT SINCE CLIENT". Its token is COUNT and PLACE, and it ends
+--              with its lease. With "+END " in front of that, whoever gives it back looks closely, as somebody may
+--              wait for it, or is buried; then its lease ends at END, and the key later, so that whoever comes
+--              between looks closely too. It is "?" if nobody holds it and whoever takes it has to look closely.
+--              So nobody waits, and nobody is buried, where there is no key.
 --              Read/write lock: a packed list of holders, each with a lease of its own.
 --              Semaphore: a sorted set of owners by the end of their leases.
 --   KEY:i      of a semaphore, "SINCE CLIENT" by owner.
@@ -25,6 +25,8 @@ local WAITER_LASTS = 3000
 local TURN_LASTS = 1000
 
 local FOREIGN = 'WRONGTYPE this key holds something else'
+-- What the names of all clients begin with, and is not kept of them.
+local OURS = 'lockwork/'
 
 local clock = call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -169,33 +171,30 @@ local LOOKED_AT = 43
 -- For so long after its lease there is a record of one: longer than anybody is buried or waits without asking again.
 local LINGERS = 20000
 
-local function owner_in(record)
-  return string.sub(record, 2, 33)
+-- Without what stands in front of one that is looked at closely.
+local function plain(record)
+  return byte(record) == LOOKED_AT and string.sub(record, 16) or record
 end
 
 local function end_in(record)
-  return tonumber(string.sub(record, 39, 51))
+  return tonumber(string.sub(record, 2, 14))
 end
 
-local function is_record(record)
-  return string.find(record, '^[-+]%x+ %d+ %d+ %d+ %d+ ') == 1 and string.byte(record, 52) == 32
+-- Owner, token, since when, and who, of what is a record.
+local function read(record)
+  local owner, at, count, since, client = string.match(plain(record), '^%-([%w_-]+) (%d+) (%d+) (%d+) (.*)$')
+  if owner then return owner, count + at, tonumber(since), OURS .. client end
 end
 
 -- The same, looked at closely, with a lease that has so long left.
 local function marked(record, left)
-  local ends = string.format('%013.0f', now + left)
-  return '+' .. string.sub(record, 2, 38) .. ends .. string.sub(record, 52)
+  return string.format('+%013.0f ', now + left) .. plain(record)
 end
 
 -- Whether somebody holds it who left this record. What is foreign is somebody's.
 local function is_held(record)
   if not record or record == FREE then return false end
-  return byte(record) ~= LOOKED_AT or (end_in(record) or now + 1) > now
-end
-
-local function token_in(record)
-  local place, count = string.match(record, '^[-+]%x+ (%d+) %d+ (%d+) ')
-  return count + place
+  return byte(record) ~= LOOKED_AT or not read(record) or end_in(record) > now
 end
 
 -- A lease of so long begins now. The first thing that is done needs no memory.
@@ -223,8 +222,7 @@ local function keep_free(key, record, queue, buried_until)
 end
 
 local function record_of(owner, alone, token, lease)
-  local words = { '-' .. owner, '000', '0000000000000', whole(token), THEIR_TIME, CLIENT }
-  local record = table.concat(words, ' ')
+  local record = table.concat({ '-' .. owner, '000', whole(token), whole(now), CLIENT }, ' ')
   return alone and record or marked(record, lease), alone and lease or lease + LINGERS
 end
 
@@ -245,11 +243,12 @@ function mutex.take(key, owner, mode, lease, of, waits)
   local record, queue, buried_until, is_buried = found(key, owner)
   if is_buried then return BURIED, 0 end
   if is_held(record) then
-    if owner_in(record) == owner then
+    local holder, token = read(record)
+    if holder == owner then
       extend(key, record, lease)
-      return DONE, token_in(record)
+      return DONE, token
     end
-    if not is_record(record) then return FAILED, FOREIGN end
+    if not holder then return FAILED, FOREIGN end
     local left = byte(record) == LOOKED_AT and end_in(record) - now or call('PTTL', key)
     -- Nothing of ours lasts for ever.
     if left == -1 then return FAILED, FOREIGN end
@@ -274,7 +273,7 @@ end
 
 function mutex.renew(key, owner, mode, lease)
   local record = call('GET', key)
-  if not is_held(record) or owner_in(record) ~= owner then return GONE, 0 end
+  if not is_held(record) or read(record) ~= owner then return GONE, 0 end
   extend(key, record, lease)
   return DONE, 0
 end
@@ -282,7 +281,7 @@ end
 function mutex.give(key, owner)
   local record, queue, buried_until = found(key)
   local held = is_held(record)
-  local mine = held and owner_in(record) == owner
+  local mine = held and read(record) == owner
   local at = place_of(queue, owner)
   if at then table.remove(queue, at) end
   if mine then call('DEL', key) end
@@ -300,7 +299,7 @@ function mutex.bury(key, lasts)
   local record, queue, buried_until = found(key)
   if not is_held(record) then
     keep_free(key, record, queue, buried_until)
-  elseif is_record(record) then
+  elseif read(record) then
     look_closely(key, record, call('PTTL', key))
   end
 end
@@ -310,7 +309,7 @@ function mutex.clear(key)
   local record = call('GET', key)
   local _, queue, buried_until = found(key)
   local held = is_held(record)
-  if held and not is_record(record) then error(FOREIGN) end
+  if held and not read(record) then error(FOREIGN) end
   if held then call('DEL', key) end
   wake(key, queue, mutex_room(true))
   keep_waiting(key, queue)
@@ -321,9 +320,9 @@ end
 function mutex.holders(key)
   local record = call('GET', key)
   if not is_held(record) then return {} end
-  if not is_record(record) then error(FOREIGN) end
-  local owner, since, client = string.match(record, '^[-+](%x+) %d+ %d+ %d+ (%d+) (.*)$')
-  return { { owner, EXCLUSIVE, 0, token_in(record), tonumber(since), client } }
+  local owner, token, since, client = read(record)
+  if not owner then error(FOREIGN) end
+  return { { owner, EXCLUSIVE, 0, token, since, client } }
 end
 
 -- A read/write lock. Holders: { OWNER, MODE, EXPIRES, SINCE, CLIENT, TOKEN, INBOX, WISHES UNTIL, RISEN }
@@ -482,7 +481,7 @@ end
 function rwlock.holders(key)
   local said = {}
   for _, holder in ipairs(holding(key)) do
-    said[#said + 1] = { holder[1], holder[2], 0, holder[6], holder[4], holder[5] }
+    said[#said + 1] = { holder[1], holder[2], 0, holder[6], holder[4], OURS .. holder[5] }
   end
   return said
 end
@@ -583,7 +582,7 @@ function semaphore.holders(key)
   for _, owner in ipairs(call('ZRANGE', key, 0, -1)) do
     local info = call('HGET', key .. ':i', owner) or ''
     local of, since, client = string.match(info, '^(%d+) (%d+) (.*)$')
-    said[#said + 1] = { owner, PERMIT, tonumber(of or 1), 0, tonumber(since or 0), client or '' }
+    said[#said + 1] = { owner, PERMIT, tonumber(of or 1), 0, tonumber(since or 0), OURS .. (client or '') }
   end
   return said
 end
@@ -665,7 +664,7 @@ end
 local ERRAND = '^(%a+) (%d+) (%d+) (%d+)$'
 
 local function thing(at)
-  local key, owner = KEYS[at], string.sub(ARGV[WORDS + at], 1, 32)
+  local key, owner = KEYS[at], string.sub(ARGV[WORDS + at], 2, 23)
   if at <= GIVEN then return 'give', key, owner, EXCLUSIVE, 0, 0 end
   if at <= WAITED then return 'wait', key, owner, EXCLUSIVE, tonumber(LEASE), 0 end
   if at <= TAKEN then return 'take', key, owner, EXCLUSIVE, tonumber(LEASE), 0 end
@@ -692,10 +691,10 @@ end
 
 -- All of these or none: whoever is refused one gives back the others before anybody can see it.
 local function all()
-  local answer = { ARGV[1], 1 }
+  local answer = { ARGV[1], 1, 0 }
   for at = 1, #KEYS do
     local said, done = said_of(at)
-    answer[at + 2] = said
+    answer[at + 3] = said
     if not done then
       for earlier = 1, at - 1 do
         local _, key, owner, mode = thing(earlier)

@@ -29,9 +29,8 @@ end
 
 -- Whoever is not one of ours is shown by its name.
 local function shown(id, mode, of)
-  local ours = string.match(id, '_(%x+)$')
-  if not ours or #ours ~= 32 then ours = string.rep('0', 32) end
-  return { ours, mode, of, 0, 0, id }
+  local ours = string.match(id, '^lockwork/.*_(' .. string.rep('[%w_-]', 22) .. ')$')
+  return { ours or string.rep('A', 22), mode, of, 0, 0, id }
 end
 
 local mutex = {}
@@ -195,9 +194,10 @@ end
 local kinds = { [EXCLUSIVE] = mutex, [READ] = read, [WRITE] = write, [PERMIT] = semaphore }
 
 local function do_one(at)
-  local errand = ARGV[9 + #KEYS + at]
+  local errand = ARGV[8 + #KEYS + at]
   local name, mode, lease, more = string.match(errand, '^(%a+) (%d+) (%d+) (%d+)$')
-  local key, kind, id = KEYS[at], kinds[tonumber(mode)], ARGV[2] .. '_' .. ARGV[9 + at]
+  local key, kind = KEYS[at], kinds[tonumber(mode)]
+  local id = 'lockwork/' .. ARGV[2] .. '_' .. string.sub(ARGV[8 + at], 2)
   lease, more = tonumber(lease), tonumber(more)
   if name == 'take' then return kind.take(key, id, lease, more, false) end
   if name == 'wait' then return kind.take(key, id, lease, more, true) end
@@ -209,13 +209,13 @@ local function do_one(at)
 end
 
 -- The words are those of call.lua, where nothing comes first.
-local answer = { ARGV[1], 1 }
+local answer = { ARGV[1], 1, 0 }
 for at = 1, #KEYS do
   local fine, verdict, value = pcall(do_one, at)
   if not fine then
     verdict, value = FAILED, type(verdict) == 'table' and verdict.err or tostring(verdict)
   end
   local done = verdict == DONE and type(value) == 'number'
-  answer[at + 2] = done and value or { verdict, value }
+  answer[at + 3] = done and value or { verdict, value }
 end
 return answer

@@ -1,12 +1,11 @@
 //! What is asked of the server and what it says, as `lock.lua` has it.
 
-use crate::{Compat, errors, plan::Plan};
+use crate::{Compat, errors, owners, plan::Plan};
 use lockwork_core::lock::{Error, ErrorKind, Mode, OwnerId, Result, Token, backend::client};
 use redis::{Cmd, Script, Value};
 use std::{
-    sync::Arc,
-    sync::LazyLock,
-    time::{Duration, SystemTime},
+    sync::{Arc, LazyLock},
+    time::Duration,
 };
 
 /// A script, and its hash, by which the server knows it.
@@ -164,18 +163,6 @@ impl Said {
     }
 }
 
-/// How long a name in hexadecimal digits is.
-const HEX: usize = 32;
-
-fn hex(owner: &OwnerId) -> [u8; HEX] {
-    let mut text = [0; HEX];
-    for (at, byte) in owner.as_bytes().iter().enumerate() {
-        text[2 * at] = b"0123456789abcdef"[usize::from(byte >> 4)];
-        text[2 * at + 1] = b"0123456789abcdef"[usize::from(byte & 15)];
-    }
-    text
-}
-
 /// Who calls the script.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller<'a> {
@@ -202,7 +189,7 @@ pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, caller: Caller<'_
         inbox,
         count,
     } = caller;
-    call.arg(nonce).arg(client::name()).arg(inbox).arg(now());
+    call.arg(nonce).arg(process()).arg(inbox);
     match plan.all {
         true => call.arg("all"),
         false => call.arg(millis(plan.lease)),
@@ -213,26 +200,16 @@ pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, caller: Caller<'_
     call.arg(count);
     let [given, _, taken] = plan.ends;
     for (place, thing) in (1..).zip(in_order()) {
-        let owner = hex(&thing.owner);
+        let owner = owners::word(&thing.owner, place);
         match (given + 1..=taken).contains(&place) {
-            true => call.arg(&placed(owner, place)[..]),
-            false => call.arg(&owner[..]),
+            true => call.arg(&owner[..]),
+            false => call.arg(&owner[..owners::LENGTH]),
         };
     }
     for thing in in_order().skip(plan.ends[2]) {
         call.arg(errand(thing));
     }
     call
-}
-
-/// An owner, and its place in three digits.
-fn placed(owner: [u8; HEX], place: usize) -> [u8; HEX + 4] {
-    let mut text = [b' '; HEX + 4];
-    text[..HEX].copy_from_slice(&owner);
-    for (at, of) in [100, 10, 1].into_iter().enumerate() {
-        text[HEX + 1 + at] = b"0123456789"[place / of % 10];
-    }
-    text
 }
 
 /// What to do, the mode, the lease, and one number more.
@@ -246,10 +223,10 @@ fn errand(thing: &Thing) -> String {
     format!("{what} {mode} {lease} {more}")
 }
 
-/// What time it is here, in milliseconds: of a mutex, the server is told rather than asked.
-fn now() -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.map(millis).unwrap_or_default()
+/// `HOST/PID`. What is lockwork's need not say so each time.
+fn process() -> &'static str {
+    let name = client::name();
+    name.strip_prefix("lockwork/").unwrap_or(name)
 }
 
 /// The same call with the text of the script, for a server that does not know it.
@@ -283,18 +260,11 @@ pub(crate) fn read(answer: Value, nonce: u64, plan: &Plan) -> Result<Vec<Said>> 
     if !repeats {
         return Err(errors::contradiction());
     }
-    let given = plan.ends[0];
+    let [given, _, taken] = plan.ends;
     let mut said = Vec::with_capacity(plan.order.len());
-    match values.next() {
-        // All of them in one word.
-        Some(Value::Int(number)) => said.extend((0..given).map(|_| Said::Done(number))),
-        Some(Value::Array(each)) if each.len() == given => {
-            for value in each {
-                said.push(one(value)?);
-            }
-        }
-        _ => return Err(errors::contradiction()),
-    }
+    // What is given back has one number for all, and each that is taken one more than the one before it.
+    sort(values.next(), given, |number, _| number, &mut said)?;
+    sort(values.next(), taken - given, i64::saturating_add, &mut said)?;
     for value in values {
         said.push(one(value)?);
     }
@@ -303,6 +273,27 @@ pub(crate) fn read(answer: Value, nonce: u64, plan: &Plan) -> Result<Vec<Said>> 
         true => Ok(plan.as_asked(said)),
         false => Err(errors::contradiction()),
     }
+}
+
+/// What was said to so many of a sort: a number for all of them, or something to each.
+fn sort(
+    value: Option<Value>,
+    many: usize,
+    of: impl Fn(i64, i64) -> i64,
+    said: &mut Vec<Said>,
+) -> Result<()> {
+    match value {
+        Some(Value::Int(number)) => {
+            said.extend((1..).take(many).map(|at| Said::Done(of(number, at))));
+        }
+        Some(Value::Array(each)) if each.len() == many => {
+            for value in each {
+                said.push(one(value)?);
+            }
+        }
+        _ => return Err(errors::contradiction()),
+    }
+    Ok(())
 }
 
 /// A number says that it was done; otherwise there is a verdict before the value.
