@@ -163,7 +163,7 @@ impl LeaseTaker for Server {
         lease.time
     }
 
-    async fn take(&self, lease: &Lease, waits: bool) -> Result<Take, Failure> {
+    async fn take(&self, lease: &Arc<Lease>, waits: bool) -> Result<Take, Failure> {
         // Whoever does not wait has this one try.
         if let Some(rest) = self.turns.rest(&lease.blob).filter(|_| waits) {
             return Ok(Take {
@@ -191,7 +191,7 @@ impl LeaseTaker for Server {
         lease.in_doubt.store(true, Ordering::Relaxed);
     }
 
-    fn leave(&self, lease: &Lease) {
+    fn leave(&self, lease: &Arc<Lease>) {
         if let Some(wake) = &self.wake {
             wake.left(lease.owner);
         }

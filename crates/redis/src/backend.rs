@@ -8,8 +8,8 @@ use crate::{
     inbox::{Ears, Inbox},
     options::Deployment,
     scan,
-    server::{Lease, Server},
-    things::{Question, Said, Thing, What},
+    server::Server,
+    things::{Lease, Question, Said, Thing, What},
     wire::{Subscription, Wire},
 };
 use lockwork_core::lock::{
@@ -129,29 +129,29 @@ fn way(options: &Arc<Options>) -> (Carrier, Ears) {
 
 /// Something about a lock that is no owner's business.
 pub(crate) fn about(server: &Server, what: What, id: &LockId) -> Thing {
-    Thing {
-        what,
-        key: server.key(id),
-        owner: OwnerId::from_bytes([0; 16]),
-        mode: match id.space {
-            Space::Mutex => Mode::Exclusive,
-            Space::Semaphore => Mode::Permit {
-                of: NonZeroU32::MIN,
-            },
-            _ => Mode::Write,
+    let mode = match id.space {
+        Space::Mutex => Mode::Exclusive,
+        Space::Semaphore => Mode::Permit {
+            of: NonZeroU32::MIN,
         },
-        lease: server.time,
-        buried: Duration::ZERO,
-    }
+        _ => Mode::Write,
+    };
+    let nobody = OwnerId::from_bytes([0; 16]);
+    Arc::new(server.lease_of(id.clone(), nobody, mode, server.time)).thing(what)
 }
 
 impl Inner {
     /// All of these or none, by one call.
     async fn take_all(self: Arc<Self>, requests: Vec<Request>) -> Result<Attempt<Holds>> {
-        let leases: Vec<Lease> = requests.iter().map(|r| self.server.lease(r)).collect();
-        let things = leases.iter().map(|lease| lease.thing(What::Take)).collect();
+        let leases = requests.iter().map(|r| Arc::new(self.server.lease(r)));
+        let leases: Vec<Arc<Lease>> = leases.collect();
+        let things = leases.iter().map(|lease| lease.clone().thing(What::Take));
         let asked_at = Instant::now();
-        let answer = self.server.lines.ask(Question::All(things)).await?;
+        let answer = self
+            .server
+            .lines
+            .ask(Question::All(things.collect()))
+            .await?;
         let asked_twice = answer.asked_twice || answer.said.asked_twice;
         let mut tokens = Vec::with_capacity(leases.len());
         for said in answer.said.said.all() {
@@ -162,7 +162,7 @@ impl Inner {
                 _ => return Err(errors::contradiction()),
             }
         }
-        let keep = |((lease, token), request): ((Lease, _), &Request)| {
+        let keep = |((lease, token), request): ((Arc<Lease>, _), &Request)| {
             if asked_twice {
                 self.server.doubt(&lease);
             }

@@ -274,7 +274,7 @@ impl Courier for Carrier {
 fn by_key(things: &[Thing]) -> Vec<(Vec<usize>, Vec<Thing>)> {
     let mut groups: HashMap<&str, (Vec<usize>, Vec<Thing>)> = HashMap::new();
     for (at, thing) in things.iter().enumerate() {
-        let (places, things) = groups.entry(&thing.key).or_default();
+        let (places, things) = groups.entry(&thing.lease.key).or_default();
         places.push(at);
         things.push(thing.clone());
     }

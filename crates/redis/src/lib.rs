@@ -23,4 +23,4 @@ pub use driver::DRIVER;
 pub use lockwork_core::lock::Compat;
 pub use options::Options;
 pub use quorum::{Everywhere, Majority, QUORUM_INFO, RedisQuorum};
-pub use server::{Lease, Server};
+pub use {server::Server, things::Lease};

@@ -55,10 +55,12 @@ impl Plan {
     pub(crate) fn each(things: &[Thing]) -> Self {
         let mut lease = None;
         let mut met = HashSet::with_capacity(things.len());
-        let sorts = things.iter().map(|thing| match met.insert(&*thing.key) {
-            true => sort(thing, &mut lease),
-            false => Sort::Other,
-        });
+        let sorts = things
+            .iter()
+            .map(|thing| match met.insert(&*thing.lease.key) {
+                true => sort(thing, &mut lease),
+                false => Sort::Other,
+            });
         let sorts: Vec<Sort> = sorts.collect();
         let (mut order, mut ends) = (Vec::with_capacity(things.len()), [0; 3]);
         for (number, of) in SORTS.into_iter().enumerate() {
@@ -95,16 +97,17 @@ impl Plan {
 
 /// Of those that are taken, the first decides for which lease.
 fn sort(thing: &Thing, lease: &mut Option<Duration>) -> Sort {
-    if thing.mode != Mode::Exclusive {
+    if thing.lease.mode != Mode::Exclusive {
         return Sort::Other;
     }
     let of_taken = match thing.what {
-        What::Give if thing.buried.is_zero() => return Sort::Given,
+        What::Give if !thing.buried => return Sort::Given,
         What::Wait => Sort::Waited,
         What::Take => Sort::Taken,
         _ => return Sort::Other,
     };
-    match thing.lease <= A_DAY && *lease.get_or_insert(thing.lease) == thing.lease {
+    let time = thing.lease.time;
+    match time <= A_DAY && *lease.get_or_insert(time) == time {
         true => of_taken,
         false => Sort::Other,
     }
@@ -113,17 +116,24 @@ fn sort(thing: &Thing, lease: &mut Option<Duration>) -> Sort {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockwork_core::lock::OwnerId;
+    use crate::things::Lease;
+    use lockwork_core::lock::{LockId, Name, OwnerId};
+    use std::sync::{Arc, atomic::AtomicBool};
 
     fn thing(what: What, key: &str) -> Thing {
-        Thing {
-            what,
+        leased(what, key, Mode::Exclusive, Duration::from_secs(30))
+    }
+
+    fn leased(what: What, key: &str, mode: Mode, time: Duration) -> Thing {
+        let lease = Lease {
+            id: LockId::new(mode.space(), Name::new(key).expect("a name")),
             key: key.into(),
             owner: OwnerId::from_bytes([7; 16]),
-            mode: Mode::Exclusive,
-            lease: Duration::from_secs(30),
-            buried: Duration::ZERO,
-        }
+            mode,
+            time,
+            in_doubt: AtomicBool::new(false),
+        };
+        Arc::new(lease).thing(what)
     }
 
     fn done(number: usize) -> Said {
@@ -162,14 +172,11 @@ mod tests {
 
     #[test]
     fn what_needs_more_thought_does_not_come_first() {
-        let mut long = thing(What::Take, "a");
-        long.lease = A_DAY * 2;
+        let long = leased(What::Take, "a", Mode::Exclusive, A_DAY * 2);
         let mut buried = thing(What::Give, "b");
-        buried.buried = Duration::from_secs(1);
-        let mut reader = thing(What::Take, "c");
-        reader.mode = Mode::Read;
-        let mut shorter = thing(What::Take, "e");
-        shorter.lease = Duration::from_secs(1);
+        buried.buried = true;
+        let reader = leased(What::Take, "c", Mode::Read, Duration::from_secs(30));
+        let shorter = leased(What::Take, "e", Mode::Exclusive, Duration::from_secs(1));
         let plan = Plan::each(&[long, buried, reader, thing(What::Take, "d"), shorter]);
         assert_eq!(plan.order, [3, 0, 1, 2, 4]);
         assert_eq!(

@@ -4,8 +4,9 @@ use crate::{
     Compat, errors,
     keys::key_of,
     options::{LONGEST_LEASE, SHORTEST_LEASE},
-    things::{Answer, Question, Said, Thing, What},
+    things::{Answer, Lease, Question, Said, Thing, What},
 };
+use futures_util::FutureExt as _;
 use lockwork_core::lock::{
     Error, ErrorKind, LockId, Loss, Mode, OwnerId, Request, Result,
     backend::{
@@ -34,10 +35,6 @@ const PACE_UNTOLD: Pace = Pace {
     most: Duration::from_millis(200),
 };
 
-/// For how long an owner is refused what it has given back, if a question of its own may still be on
-/// the way: longer than any is worked on.
-const BURIED: Duration = Duration::from_secs(15);
-
 /// A Redis server as the keeper of leases sees it.
 #[derive(Debug)]
 pub struct Server {
@@ -49,61 +46,57 @@ pub struct Server {
     pub(crate) time: Duration,
 }
 
-/// What names one lease to the server.
-#[derive(Debug)]
-pub struct Lease {
-    pub(crate) id: LockId,
-    key: Arc<str>,
-    owner: OwnerId,
-    mode: Mode,
-    pub(crate) time: Duration,
-    /// A question for it may still be on the way.
-    in_doubt: AtomicBool,
-}
-
 impl Lease {
-    pub(crate) fn thing(&self, what: What) -> Thing {
+    pub(crate) const fn thing(self: Arc<Self>, what: What) -> Thing {
         Thing {
             what,
-            key: self.key.clone(),
-            owner: self.owner,
-            mode: self.mode,
-            lease: self.time,
-            buried: Duration::ZERO,
+            lease: self,
+            buried: false,
         }
     }
-}
 
-impl Lease {
     /// Gives it back, and its place among those who wait.
-    fn give(&self) -> Thing {
-        let mut give = self.thing(What::Give);
-        if self.in_doubt.load(Ordering::Relaxed) {
-            give.buried = BURIED;
+    fn give(self: Arc<Self>) -> Thing {
+        Thing {
+            what: What::Give,
+            buried: self.in_doubt.load(Ordering::Relaxed),
+            lease: self,
         }
-        give
     }
 }
 
 impl Server {
-    pub(crate) fn key(&self, id: &LockId) -> Arc<str> {
-        match self.compat {
-            Compat::None => key_of(&self.prefix, id).into(),
-            Compat::Medallion => id.name.as_str().into(),
+    pub(crate) fn lease_of(&self, id: LockId, owner: OwnerId, mode: Mode, time: Duration) -> Lease {
+        let key = match self.compat {
+            Compat::None => key_of(&self.prefix, &id),
+            Compat::Medallion => id.name.as_str().to_owned(),
+        };
+        Lease {
+            id,
+            key,
+            owner,
+            mode,
+            time,
+            in_doubt: AtomicBool::new(false),
         }
     }
 
-    /// Asks for one thing.
-    pub(crate) async fn ask(&self, thing: Thing) -> Result<(Said, bool), Failure> {
-        let answer = self.lines.ask(Question::One(thing)).await?;
-        let asked_twice = answer.asked_twice || answer.said.asked_twice;
-        match answer.said.said.first() {
-            // The script itself says so: it was not done.
-            Some(Said::Failed(error)) if !asked_twice => Err(Failure::NotDone(error)),
-            Some(Said::Failed(error)) => Err(Failure::Unknown(error)),
-            Some(said) => Ok((said, asked_twice)),
-            None => Err(Failure::Unknown(errors::contradiction())),
-        }
+    /// Asks for one thing; and whether that was asked before, and nobody knows what was said to it.
+    pub(crate) fn ask(
+        &self,
+        thing: Thing,
+    ) -> impl Future<Output = Result<(Said, bool), Failure>> + Send {
+        self.lines.ask(Question::One(thing)).map(|answer| {
+            let answer = answer?;
+            let asked_twice = answer.asked_twice || answer.said.asked_twice;
+            match answer.said.said.first() {
+                // The script itself says so: it was not done.
+                Some(Said::Failed(error)) if !asked_twice => Err(Failure::NotDone(error)),
+                Some(Said::Failed(error)) => Err(Failure::Unknown(error)),
+                Some(said) => Ok((said, asked_twice)),
+                None => Err(Failure::Unknown(errors::contradiction())),
+            }
+        })
     }
 }
 
@@ -111,7 +104,7 @@ impl LeaseServer for Server {
     type Lease = Lease;
 
     async fn renew(&self, leases: Vec<Arc<Lease>>) -> Result<Vec<Renewal>> {
-        let things = leases.iter().map(|lease| lease.thing(What::Renew));
+        let things = leases.into_iter().map(|lease| lease.thing(What::Renew));
         let answer = self.lines.ask(Question::Each(things.collect())).await?;
         let said = answer.said.said.all().into_iter();
         Ok(said
@@ -123,8 +116,9 @@ impl LeaseServer for Server {
             .collect())
     }
 
-    async fn surrender(&self, lease: Arc<Lease>) -> Result<()> {
-        self.ask(lease.give()).await.map(drop).map_err(Error::from)
+    fn surrender(&self, lease: Arc<Lease>) -> impl Future<Output = Result<()>> + Send {
+        let given = self.ask(lease.give());
+        given.map(|given| given.map(drop).map_err(Error::from))
     }
 
     async fn upgrade(&self, lease: Arc<Lease>) -> Result<Upgrade> {
@@ -155,37 +149,38 @@ impl LeaseServer for Server {
 
 impl LeaseTaker for Server {
     fn lease(&self, request: &Request) -> Lease {
-        let id = request.id();
         let time = request.lease.unwrap_or(self.time);
-        Lease {
-            key: self.key(&id),
-            id,
-            owner: request.owner,
-            mode: request.mode,
-            time: time.clamp(SHORTEST_LEASE, LONGEST_LEASE),
-            in_doubt: AtomicBool::new(false),
-        }
+        let time = time.clamp(SHORTEST_LEASE, LONGEST_LEASE);
+        self.lease_of(request.id(), request.owner, request.mode, time)
     }
 
     fn time(&self, lease: &Lease) -> Duration {
         lease.time
     }
 
-    async fn take(&self, lease: &Lease, waits: bool) -> Result<Take, Failure> {
+    fn take(
+        &self,
+        lease: &Arc<Lease>,
+        waits: bool,
+    ) -> impl Future<Output = Result<Take, Failure>> + Send {
         let what = match waits {
             true => What::Wait,
             false => What::Take,
         };
-        let (said, asked_twice) = self.ask(lease.thing(what)).await?;
-        let verdict = match said {
-            Said::Done(token) => Verdict::Granted(Said::token(token).map_err(Failure::NotDone)?),
-            Said::Busy(millis) => Verdict::Busy(Some(again_in(millis))),
-            Said::Buried => Verdict::Buried,
-            _ => return Err(Failure::Unknown(errors::contradiction())),
-        };
-        Ok(Take {
-            verdict,
-            asked_twice,
+        self.ask(lease.clone().thing(what)).map(|answer| {
+            let (said, asked_twice) = answer?;
+            let verdict = match said {
+                Said::Done(token) => {
+                    Verdict::Granted(Said::token(token).map_err(Failure::NotDone)?)
+                }
+                Said::Busy(millis) => Verdict::Busy(Some(again_in(millis))),
+                Said::Buried => Verdict::Buried,
+                _ => return Err(Failure::Unknown(errors::contradiction())),
+            };
+            Ok(Take {
+                verdict,
+                asked_twice,
+            })
         })
     }
 
@@ -193,10 +188,10 @@ impl LeaseTaker for Server {
         lease.in_doubt.store(true, Ordering::Relaxed);
     }
 
-    fn leave(&self, lease: &Lease) {
+    fn leave(&self, lease: &Arc<Lease>) {
         let leave = match lease.in_doubt.load(Ordering::Relaxed) {
-            true => lease.give(),
-            false => lease.thing(What::Leave),
+            true => lease.clone().give(),
+            false => lease.clone().thing(What::Leave),
         };
         self.lines.tell(Question::One(leave));
     }

@@ -1,10 +1,12 @@
 //! What is asked of the server and what it says, as `lock.lua` has it.
 
 use crate::{Compat, errors, owners, plan::Plan};
-use lockwork_core::lock::{Error, ErrorKind, Mode, OwnerId, Result, Token, backend::client};
+use lockwork_core::lock::{
+    Error, ErrorKind, LockId, Mode, OwnerId, Result, Token, backend::client,
+};
 use redis::{Cmd, Script, Value};
 use std::{
-    sync::{Arc, LazyLock},
+    sync::{Arc, LazyLock, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -73,13 +75,27 @@ impl What {
 #[derive(Clone, Debug)]
 pub(crate) struct Thing {
     pub(crate) what: What,
-    pub(crate) key: Arc<str>,
+    pub(crate) lease: Arc<Lease>,
+    /// Whether the owner is refused what it gives back, for a while.
+    pub(crate) buried: bool,
+}
+
+/// What names one lease to the server.
+#[derive(Debug)]
+pub struct Lease {
+    pub(crate) id: LockId,
+    pub(crate) key: String,
     pub(crate) owner: OwnerId,
     pub(crate) mode: Mode,
-    pub(crate) lease: Duration,
-    /// For how long the owner is refused what it gives back.
-    pub(crate) buried: Duration,
+    /// For how long it is granted.
+    pub(crate) time: Duration,
+    /// A question for it may still be on the way.
+    pub(crate) in_doubt: AtomicBool,
 }
+
+/// For how long an owner is refused what it has given back, if a question of its own may still be on
+/// the way: longer than any is worked on.
+const BURIED: Duration = Duration::from_secs(15);
 
 /// What goes to the server together.
 #[derive(Clone, Debug)]
@@ -176,13 +192,13 @@ pub(crate) struct Caller<'a> {
 
 /// One call of the script for `things`, planned so.
 pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, caller: Caller<'_>) -> Cmd {
-    let letters: usize = things.iter().map(|thing| thing.key.len()).sum();
+    let letters: usize = things.iter().map(|thing| thing.lease.key.len()).sum();
     // The errands of most locks are no longer than this, and so are the words before them.
     let mut call = Cmd::with_capacity(16 + 3 * things.len(), letters + 256 + 48 * things.len());
     call.arg("EVALSHA").arg(&text.hash).arg(things.len());
     let in_order = || plan.order.iter().map(|place| &things[*place]);
     for thing in in_order() {
-        call.arg(&*thing.key);
+        call.arg(&thing.lease.key);
     }
     let Caller {
         nonce,
@@ -200,7 +216,7 @@ pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, caller: Caller<'_
     call.arg(count);
     let [given, _, taken] = plan.ends;
     for (place, thing) in (1..).zip(in_order()) {
-        let owner = owners::word(&thing.owner, place);
+        let owner = owners::word(&thing.lease.owner, place);
         match (given + 1..=taken).contains(&place) {
             true => call.arg(&owner[..]),
             false => call.arg(&owner[..owners::LENGTH]),
@@ -214,12 +230,13 @@ pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, caller: Caller<'_
 
 /// What to do, the mode, the lease, and one number more.
 fn errand(thing: &Thing) -> String {
-    let (mode, of) = thing.mode.code();
+    let (mode, of) = thing.lease.mode.code();
     let more = match thing.what {
-        What::Give => millis(thing.buried),
+        What::Give if thing.buried => millis(BURIED),
+        What::Give => 0,
         _ => u64::from(of),
     };
-    let (what, lease) = (thing.what.word(), millis(thing.lease));
+    let (what, lease) = (thing.what.word(), millis(thing.lease.time));
     format!("{what} {mode} {lease} {more}")
 }
 

@@ -215,7 +215,7 @@ impl LeaseTaker for LeaseTable {
         lease.time
     }
 
-    async fn take(&self, lease: &Lease, waits: bool) -> Result<Take, Failure> {
+    async fn take(&self, lease: &Arc<Lease>, waits: bool) -> Result<Take, Failure> {
         let (mode, permits) = lease.mode.code();
         let more = [
             Argument::Small(mode.into()),
@@ -242,7 +242,7 @@ impl LeaseTaker for LeaseTable {
         lease.in_doubt.store(true, Ordering::Relaxed);
     }
 
-    fn leave(&self, lease: &Lease) {
+    fn leave(&self, lease: &Arc<Lease>) {
         // A question that comes late would stand in line again.
         match lease.buried() {
             0 => self.tell("lease_leave_v1", lease, &[]),

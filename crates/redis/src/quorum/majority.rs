@@ -6,8 +6,8 @@
 
 use crate::{
     errors,
-    server::{Lease, Server},
-    things::{Said, What},
+    server::Server,
+    things::{Lease, Said, What},
 };
 use lockwork_core::lock::{
     Error, ErrorKind, OwnerId, Request, Result,
@@ -219,11 +219,11 @@ impl LeaseTaker for Majority {
         lease.time()
     }
 
-    async fn take(&self, lease: &Everywhere, _: bool) -> Result<Take, Failure> {
+    async fn take(&self, lease: &Arc<Everywhere>, _: bool) -> Result<Take, Failure> {
         let (each, decided) = (lease.each.clone(), |said: &[_]| self.is_decided(said));
         let said = self
             .at_each(lease.patience(), decided, move |at, server| {
-                let thing = each[at].thing(What::Take);
+                let thing = each[at].clone().thing(What::Take);
                 async move { server.ask(thing).await }
             })
             .await;
@@ -253,7 +253,7 @@ impl LeaseTaker for Majority {
     }
 
     /// Nobody stands in line: a server knows of those only whom it refused itself.
-    fn leave(&self, _: &Everywhere) {}
+    fn leave(&self, _: &Arc<Everywhere>) {}
 }
 
 pub(super) fn too_few() -> Error {

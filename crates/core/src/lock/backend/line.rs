@@ -350,22 +350,26 @@ impl<Q: Clone + Send + 'static, A: Send + 'static> Lines<Q, A> {
     /// # Cancel safety
     /// Dropped, the question is asked nevertheless if it is on its way already, and nobody hears the
     /// answer; if it still stands in line it is not asked any more.
-    pub async fn ask(&self, question: Q) -> Result<Answer<A>, Failure> {
-        let mut asked_twice = false;
-        if let Some(near) = self.near() {
-            if let Some(answered) = near.ask(question.clone(), Some(PATIENCE)).await {
-                return answered.map(|said| Answer { said, asked_twice });
+    // Not an `async fn`: that would carry the question twice (rust-lang/rust#62958).
+    #[allow(clippy::manual_async_fn)]
+    pub fn ask(&self, question: Q) -> impl Future<Output = Result<Answer<A>, Failure>> + Send {
+        async move {
+            let mut asked_twice = false;
+            if let Some(near) = self.near() {
+                if let Some(answered) = near.ask(question.clone(), Some(PATIENCE)).await {
+                    return answered.map(|said| Answer { said, asked_twice });
+                }
+                asked_twice = true;
             }
-            asked_twice = true;
-        }
-        // The keeper always runs, and the courier has limits of its own.
-        match self.keeper.ask(question, None).await {
-            Some(Ok(said)) => Ok(Answer { said, asked_twice }),
-            Some(Err(Failure::NotDone(error))) if asked_twice => Err(Failure::Unknown(error)),
-            Some(Err(failure)) => Err(failure),
-            None => {
-                let message = "lockwork's own thread has ended";
-                Err(Failure::Unknown(Error::new(ErrorKind::Unexpected, message)))
+            // The keeper always runs, and the courier has limits of its own.
+            match self.keeper.ask(question, None).await {
+                Some(Ok(said)) => Ok(Answer { said, asked_twice }),
+                Some(Err(Failure::NotDone(error))) if asked_twice => Err(Failure::Unknown(error)),
+                Some(Err(failure)) => Err(failure),
+                None => {
+                    let message = "lockwork's own thread has ended";
+                    Err(Failure::Unknown(Error::new(ErrorKind::Unexpected, message)))
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Hold, Shield, keeper};
 use crate::lock::{Deadline, Error, ErrorKind, Instant, Lost, Result, Token};
+use futures_util::FutureExt as _;
 use std::{
     future::Future,
     pin::{Pin, pin},
@@ -40,11 +41,12 @@ impl<H: Hold> Owned<H> {
             .expect("a hold is taken out once, by value")
     }
 
-    /// Releases it if that needs no waiting; gives it back otherwise.
-    pub(super) fn release_at_once(mut self) -> Result<Result<()>, Self> {
-        match self.hold.take_if(|_| H::AT_ONCE) {
-            Some(hold) => Ok(at_once(hold)),
-            None => Err(self),
+    /// Releases it: now if that needs no waiting, otherwise by what this returns.
+    pub(super) fn begin_release(mut self) -> Release {
+        match self.hold.take() {
+            Some(hold) if H::AT_ONCE => Release::Over(at_once(hold)),
+            Some(hold) => Release::Begun(self.releases.begin(hold, |released| released)),
+            None => Release::Over(Ok(())),
         }
     }
 
@@ -81,11 +83,23 @@ impl<H: Hold> Hold for Owned<H> {
             .await
     }
 
-    async fn release(mut self) -> Result<()> {
-        match self.hold.take() {
-            Some(hold) if H::AT_ONCE => at_once(hold),
-            Some(hold) => self.releases.begin(hold, |released| released).await,
-            None => Ok(()),
+    async fn release(self) -> Result<()> {
+        self.begin_release().end().await
+    }
+}
+
+/// A release: over, or under way.
+pub(super) enum Release {
+    Over(Result<()>),
+    Begun(Shield<Result<()>>),
+}
+
+impl Release {
+    /// Waits until it is over.
+    pub(super) async fn end(self) -> Result<()> {
+        match self {
+            Self::Over(released) => released,
+            Self::Begun(release) => release.await,
         }
     }
 }
@@ -155,10 +169,10 @@ impl Releases {
         then: impl FnOnce(Result<()>) -> T + Send + 'static,
     ) -> Shield<T> {
         let counted = self.count();
-        Shield::new(async move {
-            let released = hold.release().await;
+        // Not by an async block, which would carry the release twice (rust-lang/rust#62958).
+        Shield::new(hold.release().map(move |released| {
             drop(counted);
             then(released)
-        })
+        }))
     }
 }

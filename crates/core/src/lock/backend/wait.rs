@@ -2,8 +2,9 @@
 
 use super::{Hold, Listener, Owned, Releases, Shield};
 use crate::lock::{Deadline, Error, ErrorKind, Result};
+use futures_util::{FutureExt as _, future::Either};
 use rand::RngExt;
-use std::{pin::pin, time::Duration};
+use std::time::Duration;
 
 /// What one try brought.
 #[derive(Debug)]
@@ -67,38 +68,40 @@ const GRACE: Duration = Duration::from_millis(500);
 ///
 /// # Cancel safety
 /// Dropping this leaves nothing held.
-pub async fn wait_for_grant<H, Try>(
+// Neither is an `async fn`: that would carry what it was given twice (rust-lang/rust#62958), and for each
+// of thousands who wait.
+pub fn wait_for_grant<H, Try>(
     deadline: Deadline,
     pace: Pace,
     listener: Option<Listener>,
     releases: &Releases,
     mut attempt: impl FnMut() -> Try + Send,
-) -> Result<Option<Owned<H>>>
+) -> impl Future<Output = Result<Option<Owned<H>>>> + Send
 where
     H: Hold,
     Try: Future<Output = Result<Attempt<H>>> + Send + 'static,
 {
-    let owned = || {
-        let (attempt, releases) = (attempt(), releases.clone());
-        async move {
-            // Whoever waits for releases waits for an attempt that may need one. The count goes
-            // with the grant and after it, so that there is no moment in which neither counts.
-            let counted = releases.count();
-            Ok(match attempt.await? {
+    let owned = move || {
+        // Whoever waits for releases waits for an attempt that may need one. The count goes with the
+        // grant and after it, so that there is no moment in which neither counts.
+        let (counted, releases) = (releases.count(), releases.clone());
+        attempt().map(|tried| {
+            Ok(match tried? {
                 Attempt::Granted(hold) => Attempt::Granted((Owned::new(hold, releases), counted)),
                 Attempt::Busy { again_in } => Attempt::Busy { again_in },
             })
-        }
+        })
     };
-    // In one place, lest there be room for it once for each way of waiting.
-    let mut granted = pin!(wait_until(deadline, pace, listener, owned));
-    let granted = match deadline {
+    let granted = wait_until(deadline, pace, listener, owned)
+        .map(|granted| Ok(granted?.map(|(hold, _counted)| hold)));
+    match deadline {
         // The last try begins when the deadline has passed.
-        Deadline::At(when) => Box::pin(Deadline::At(when + GRACE).wait_for(granted)).await,
-        Deadline::Now | Deadline::Never => Some(granted.as_mut().await),
-    };
-    let granted = granted.unwrap_or_else(|| Err(unanswered()))?;
-    Ok(granted.map(|(hold, _counted)| hold))
+        Deadline::At(when) => Either::Left(Box::pin(async move {
+            let granted = Deadline::At(when + GRACE).wait_for(granted).await;
+            granted.unwrap_or_else(|| Err(unanswered()))
+        })),
+        Deadline::Now | Deadline::Never => Either::Right(granted),
+    }
 }
 
 fn unanswered() -> Error {
@@ -110,29 +113,32 @@ fn unanswered() -> Error {
 ///
 /// # Cancel safety
 /// As [`wait_for_grant`]. What a try yields after this was dropped is dropped too.
-pub async fn wait_until<T, Try>(
+#[allow(clippy::manual_async_fn)]
+pub fn wait_until<T, Try>(
     deadline: Deadline,
     pace: Pace,
     mut listener: Option<Listener>,
     mut attempt: impl FnMut() -> Try + Send,
-) -> Result<Option<T>>
+) -> impl Future<Output = Result<Option<T>>> + Send
 where
     T: Send + 'static,
     Try: Future<Output = Result<Attempt<T>>> + Send + 'static,
 {
-    let mut pause = Duration::ZERO;
-    loop {
-        // Asked before the try: a deadline that passes meanwhile still gets its last one.
-        let last = deadline.has_passed();
-        let again_in = match Shield::new(attempt()).await? {
-            Attempt::Granted(granted) => return Ok(Some(granted)),
-            Attempt::Busy { .. } if last => return Ok(None),
-            Attempt::Busy { again_in } => again_in,
-        };
-        pause = pace.next(pause);
-        let longest = again_in.map_or(pause, |named| pace.within(named));
-        // Boxed, because most are granted at once and need not carry the room for it.
-        Box::pin(wait_for_hint(deadline, longest, listener.as_mut())).await;
+    async move {
+        let mut pause = Duration::ZERO;
+        loop {
+            // Asked before the try: a deadline that passes meanwhile still gets its last one.
+            let last = deadline.has_passed();
+            let again_in = match Shield::new(attempt()).await? {
+                Attempt::Granted(granted) => return Ok(Some(granted)),
+                Attempt::Busy { .. } if last => return Ok(None),
+                Attempt::Busy { again_in } => again_in,
+            };
+            pause = pace.next(pause);
+            let longest = again_in.map_or(pause, |named| pace.within(named));
+            // Boxed, because most are granted at once and need not carry the room for it.
+            Box::pin(wait_for_hint(deadline, longest, listener.as_mut())).await;
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 use super::AnyHold;
 use crate::lock::{
     Deadline, Held, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token,
-    backend::{Backend, Hold, Owned, Releases},
+    backend::{Backend, Hold, Owned, Releases, owned::Release},
 };
+use futures_util::FutureExt as _;
 use std::{fmt, future::Future, pin::Pin, time::Duration};
 
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -32,12 +33,6 @@ pub(super) trait ErasedHold: fmt::Debug + Send + Sync {
     fn release(self: Box<Self>) -> Release;
 }
 
-/// A release: over, or under way.
-pub(super) enum Release {
-    Over(Result<()>),
-    Begun(BoxFuture<'static, Result<()>>),
-}
-
 /// Makes a [`Backend`] an [`Erased`] one.
 #[derive(Debug)]
 pub(super) struct Adapter<B> {
@@ -61,10 +56,8 @@ impl<B: Backend> Erased for Adapter<B> {
     }
 
     fn acquire(&self, request: Request) -> BoxFuture<'_, Result<Option<AnyHold>>> {
-        Box::pin(async move {
-            let hold = self.backend.acquire(request).await?;
-            Ok(hold.map(|hold| self.own(hold)))
-        })
+        let acquired = self.backend.acquire(request);
+        Box::pin(acquired.map(|hold| Ok(hold?.map(|hold| self.own(hold)))))
     }
 
     fn acquire_all(&self, requests: Vec<Request>) -> BoxFuture<'_, Result<Option<Vec<AnyHold>>>> {
@@ -118,9 +111,6 @@ impl<H: Hold> ErasedHold for Owned<H> {
     }
 
     fn release(self: Box<Self>) -> Release {
-        match self.release_at_once() {
-            Ok(released) => Release::Over(released),
-            Err(owned) => Release::Begun(Box::pin(Hold::release(owned))),
-        }
+        self.begin_release()
     }
 }

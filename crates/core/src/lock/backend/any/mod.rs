@@ -2,7 +2,7 @@
 
 mod erased;
 
-use self::erased::{Adapter, Erased, ErasedHold, Release};
+use self::erased::{Adapter, Erased, ErasedHold};
 use super::{Backend, Hold, Releases};
 use crate::lock::{
     Deadline, Held, Holders, Info, Instant, LockId, Lost, Report, Request, Result, Token,
@@ -91,10 +91,7 @@ impl Hold for AnyHold {
     }
 
     async fn release(self) -> Result<()> {
-        match self.0.release() {
-            Release::Over(released) => released,
-            Release::Begun(release) => release.await,
-        }
+        self.0.release().end().await
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{LeaseServer, Shared};
 use crate::lock::{
     Deadline, Error, ErrorKind, Instant, LossSignal, Lost, Result, Token,
-    backend::{Hold, Shield, upgrade::UpgradeGate},
+    backend::{Hold, keeper::spawn, upgrade::UpgradeGate},
 };
 use std::{
     fmt,
@@ -13,6 +13,7 @@ use std::{
     },
     time::Duration,
 };
+use tokio::time::timeout;
 
 /// What the keeper and the hold both know.
 #[derive(Debug)]
@@ -115,7 +116,7 @@ impl<S: LeaseServer> Hold for Leased<S> {
         Ok(done.is_some())
     }
 
-    async fn release(self) -> Result<()> {
+    fn release(self) -> impl Future<Output = Result<()>> + Send {
         let Self {
             keeper,
             number,
@@ -126,26 +127,35 @@ impl<S: LeaseServer> Hold for Leased<S> {
         } = self;
         // No renewal after the surrender.
         keeper.book().strike(number);
-        // By then it has run out at the server too, by the slowest clock we allow for: whoever
-        // waits for it here need not wait for an answer that does not come.
-        let over_at = cell.valid_until() + cell.time / 25 + Duration::from_millis(10);
-        let left = over_at.remaining();
-        let ran_out = lost.get().is_some() || left.is_zero();
-        // Shielded, so that it goes on when nobody waits any more: the server may have renewed a
-        // lease without our knowing.
-        let surrender = Shield::new(async move {
-            upgrades.settled().await;
-            keeper.server.surrender(cell.lease.clone()).await
-        });
-        match tokio::time::timeout(left, surrender).await {
-            Ok(surrendered) if !ran_out => surrendered,
-            Err(_) if !ran_out => {
-                let message =
-                    "the server did not answer the release; the lease has run out instead";
-                Err(Error::new(ErrorKind::Unavailable, message))
+        async move {
+            // By then it has run out at the server too, by the slowest clock we allow for: whoever
+            // waits for it here need not wait for an answer that does not come.
+            let over_at = cell.valid_until() + cell.time / 25 + Duration::from_millis(10);
+            let left = over_at.remaining();
+            let ran_out = lost.get().is_some() || left.is_zero();
+            let surrendered = timeout(left, keeper.surrender(&cell, &upgrades)).await;
+            if surrendered.is_err() {
+                // Asked anew where nobody waits for it: the server may have renewed a lease without our
+                // knowing.
+                spawn(async move { keeper.surrender(&cell, &upgrades).await });
             }
-            Ok(_) | Err(_) => Ok(()),
+            match surrendered {
+                _ if ran_out => Ok(()),
+                Ok(surrendered) => surrendered,
+                Err(_) => {
+                    let message =
+                        "the server did not answer the release; the lease has run out instead";
+                    Err(Error::new(ErrorKind::Unavailable, message))
+                }
+            }
         }
+    }
+}
+
+impl<S: LeaseServer> Shared<S> {
+    async fn surrender(&self, cell: &Cell<S>, upgrades: &UpgradeGate) -> Result<()> {
+        upgrades.settled().await;
+        self.server.surrender(cell.lease.clone()).await
     }
 }
 

@@ -46,7 +46,8 @@ pub trait LeaseServer: fmt::Debug + Send + Sync + 'static {
         leases: Vec<Arc<Self::Lease>>,
     ) -> impl Future<Output = Result<Vec<Renewal>>> + Send;
 
-    /// Ends the lease if its owner still has it; otherwise does nothing, successfully.
+    /// Ends the lease if its owner still has it; otherwise does nothing, successfully. May be dropped half
+    /// way, and is asked for again then.
     fn surrender(&self, lease: Arc<Self::Lease>) -> impl Future<Output = Result<()>> + Send;
 
     /// Makes an upgradeable reader the writer if no other reader is in.

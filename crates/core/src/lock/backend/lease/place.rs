@@ -25,7 +25,7 @@ pub trait LeaseTaker: LeaseServer {
     /// One try. If it is refused and `waits`, the server notes that somebody does.
     fn take(
         &self,
-        lease: &Self::Lease,
+        lease: &Arc<Self::Lease>,
         waits: bool,
     ) -> impl Future<Output = Result<Take, Failure>> + Send;
 
@@ -35,7 +35,7 @@ pub trait LeaseTaker: LeaseServer {
 
     /// Tells the server that nobody waits for this any more; of one [in doubt](LeaseTaker::doubt),
     /// that what comes late is refused. Returns at once.
-    fn leave(&self, lease: &Self::Lease);
+    fn leave(&self, lease: &Arc<Self::Lease>);
 }
 
 /// What became of one try.
@@ -73,12 +73,10 @@ impl<S: LeaseTaker> LeaseKeeper<S> {
         self: &Arc<Self>,
         request: Request,
     ) -> impl Future<Output = Result<Option<Leased<S>>>> + Send + use<S> {
-        let lease = Arc::new(self.0.server.lease(&request));
-        let (pace, listener) = self.0.server.pace(&lease);
         let place = Arc::new(Place {
             keeper: self.clone(),
+            lease: Arc::new(self.0.server.lease(&request)),
             request,
-            lease,
             tried: AtomicBool::new(false),
             noted: AtomicBool::new(false),
             in_doubt: AtomicBool::new(false),
@@ -87,6 +85,7 @@ impl<S: LeaseTaker> LeaseKeeper<S> {
             let Request {
                 deadline, releases, ..
             } = &place.request;
+            let (pace, listener) = place.keeper.0.server.pace(&place.lease);
             let attempt = || place.clone().attempt(!deadline.has_passed());
             // One that is given up goes on by itself, which is no harm: nobody tries again as this owner after its
             // deadline.
@@ -139,7 +138,7 @@ impl<S: LeaseTaker> Place<S> {
     }
 
     /// What the server says, and when it was asked.
-    async fn ask(&self, lease: &S::Lease, waits: bool) -> Result<(Verdict, Instant)> {
+    async fn ask(&self, lease: &Arc<S::Lease>, waits: bool) -> Result<(Verdict, Instant)> {
         let asked_at = Instant::now();
         self.noted.fetch_or(waits, Ordering::Relaxed);
         let said = match self.keeper.0.server.take(lease, waits).await {

@@ -62,11 +62,6 @@ impl<B: Backend> Ask<B> {
             .expect("whoever ends an ask has it by value")
     }
 
-    /// Whether nothing can come between the question and its answer.
-    pub(super) const fn is_alone(&self) -> bool {
-        self.interrupted.is_none()
-    }
-
     /// Asks. Dropped half way, the backend takes its request back and the next in line asks.
     pub(super) async fn put(mut self, request: &Request) -> Result<Asked<B>> {
         let answer = match self.interrupted.take() {

@@ -57,6 +57,8 @@ enum Upgrade {
 pub(super) enum Entry<B: Backend> {
     /// Boxed, so that those who ask need not carry the room for it.
     Seat(Box<Owned<Seat<B>>>),
+    /// Nothing can come between the question and its answer.
+    Alone(Ask<B>),
     Ask(Ask<B>),
     Wait(Ticket<B>),
     Busy,
@@ -86,6 +88,7 @@ impl<B: Backend> Line<B> {
                 let seat = Seat::joined(spot.clone(), wish, shared);
                 Entry::Seat(Box::new(spot.own(seat)))
             }
+            Arrival::Ask(None) => Entry::Alone(Ask::new(spot, wish.mode, None)),
             Arrival::Ask(interrupted) => Entry::Ask(Ask::new(spot, wish.mode, interrupted)),
             Arrival::Wait(place, turn) => Entry::Wait(Ticket::new(Waiting::new(spot, place), turn)),
             Arrival::Busy => Entry::Busy,

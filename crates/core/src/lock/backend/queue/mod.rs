@@ -33,7 +33,6 @@ use self::{
 use super::{Backend, Releases};
 use crate::lock::{Deadline, Held, Holders, Info, LockId, Report, Request, Result, table::Table};
 use std::{
-    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -125,11 +124,16 @@ impl<B: Backend> Queue<B> {
         }
     }
 
-    async fn ask(&self, ask: Ask<B>, request: Request) -> Result<Option<Seat<B>>> {
-        match ask.put(&request).await? {
-            Asked::Granted(seat) => Ok(Some(seat)),
-            Asked::Refused => Ok(None),
-            Asked::Recalled(ticket) => self.wait(ticket, request.asked_anew()).await,
+    async fn beside_others(&self, entry: Entry<B>, request: Request) -> Result<Option<Seat<B>>> {
+        match entry {
+            Entry::Seat(seat) => Ok(Some(seat.into_inner())),
+            Entry::Busy => Ok(None),
+            Entry::Wait(ticket) => self.wait(ticket, request).await,
+            Entry::Alone(ask) | Entry::Ask(ask) => match ask.put(&request).await? {
+                Asked::Granted(seat) => Ok(Some(seat)),
+                Asked::Refused => Ok(None),
+                Asked::Recalled(ticket) => self.wait(ticket, request.asked_anew()).await,
+            },
         }
     }
 
@@ -154,9 +158,6 @@ impl<B: Backend> Queue<B> {
     }
 }
 
-/// A request that waits, or asks beside others.
-type More<'a, B> = Pin<Box<dyn Future<Output = Result<Option<Seat<B>>>> + Send + 'a>>;
-
 impl<B: Backend> Backend for Queue<B> {
     type Hold = Seat<B>;
 
@@ -169,18 +170,13 @@ impl<B: Backend> Backend for Queue<B> {
     fn acquire(&self, request: Request) -> impl Future<Output = Result<Option<Seat<B>>>> + Send {
         async move {
             let wish = Wish::of(&request);
-            let more = match Line::enter(self.spot(&request), &request) {
-                Entry::Seat(seat) => return Ok(Some(seat.into_inner())),
-                Entry::Busy => return Ok(None),
-                Entry::Ask(ask) if ask.is_alone() => {
-                    let hold = self.0.backend.acquire(request).await?;
-                    return Ok(hold.map(|hold| ask.granted(hold, wish)));
-                }
+            let ask = match Line::enter(self.spot(&request), &request) {
+                Entry::Alone(ask) => ask,
                 // Boxed, because most requests come alone and need not carry the room for more.
-                Entry::Ask(ask) => Box::pin(self.ask(ask, request)) as More<'_, B>,
-                Entry::Wait(ticket) => Box::pin(self.wait(ticket, request)),
+                entry => return Box::pin(self.beside_others(entry, request)).await,
             };
-            more.await
+            let hold = self.0.backend.acquire(request).await?;
+            Ok(hold.map(|hold| ask.granted(hold, wish)))
         }
     }
 
@@ -192,7 +188,7 @@ impl<B: Backend> Backend for Queue<B> {
                 ..request.clone()
             };
             match Line::enter(self.spot(request), &at_once) {
-                Entry::Ask(ask) => asks.push(ask),
+                Entry::Alone(ask) | Entry::Ask(ask) => asks.push(ask),
                 // Sharing and asking do not mix in one call: leave the shared ones to the caller,
                 // who takes them one after the other.
                 Entry::Seat(_) | Entry::Wait(_) | Entry::Busy => return Ok(None),

@@ -6,6 +6,7 @@ use crate::lock::{
     backend::{Backend, Hold},
     table::Record,
 };
+use futures_util::{FutureExt as _, future::OptionFuture};
 use std::{fmt, sync::Arc, time::Duration};
 
 /// One task's part in a grant of the server.
@@ -192,13 +193,15 @@ impl<B: Backend> Hold for Seat<B> {
         super::upgrade::upgrade(self, deadline).await
     }
 
-    async fn release(self) -> Result<()> {
-        let Some((hold, departure)) = self.leave() else {
-            return Ok(());
-        };
-        let released = hold.release().await;
-        drop(departure);
-        released
+    fn release(self) -> impl Future<Output = Result<()>> + Send {
+        let leaving = self.leave().map(|(hold, departure)| {
+            hold.release().map(move |released| {
+                drop(departure);
+                released
+            })
+        });
+        // Passed on, there is nothing left to do.
+        OptionFuture::from(leaving).map(|released| released.unwrap_or(Ok(())))
     }
 }
 
