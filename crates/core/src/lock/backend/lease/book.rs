@@ -53,11 +53,13 @@ impl Hasher for Spread {
 /// What is due.
 pub(super) struct Due<S: LeaseServer> {
     pub(super) expired: Vec<Arc<Cell<S>>>,
+    /// What was being given back, and has run out meanwhile.
+    pub(super) over: Vec<Arc<Cell<S>>>,
     pub(super) renew: Vec<(u64, Arc<Cell<S>>)>,
     /// When to look again; `None` when there is nothing to look for.
     pub(super) next: Option<Instant>,
     /// No lease is left and none will come.
-    pub(super) over: bool,
+    pub(super) ended: bool,
 }
 
 /// How long after a failed renewal to try again, as a part of the lease's time.
@@ -108,9 +110,10 @@ impl<S: LeaseServer> Book<S> {
     pub(super) fn due(&mut self, now: Instant) -> Due<S> {
         let mut due = Due {
             expired: Vec::new(),
+            over: Vec::new(),
             renew: Vec::new(),
             next: None,
-            over: false,
+            ended: false,
         };
         for (_, number) in self
             .agenda
@@ -118,14 +121,15 @@ impl<S: LeaseServer> Book<S> {
             .copied()
             .collect::<Vec<_>>()
         {
-            if self
-                .kept
-                .get(&number)
-                .is_some_and(|kept| kept.cell.valid_until() <= now)
-            {
-                let kept = self.kept.get(&number).map(|kept| kept.cell.clone());
+            let Some(cell) = self.kept.get(&number).map(|kept| kept.cell.clone()) else {
+                continue;
+            };
+            if cell.valid_until() <= now && cell.lose() {
                 self.strike(number);
-                due.expired.extend(kept);
+                due.expired.push(cell);
+            } else if cell.is_leaving() && cell.over_at() <= now {
+                self.strike(number);
+                due.over.push(cell);
             } else {
                 self.take_for_renewal(number, &mut due.renew);
             }
@@ -134,12 +138,12 @@ impl<S: LeaseServer> Book<S> {
             self.take_riders(now, &mut due.renew);
         }
         due.next = self.agenda.first().map(|(when, _)| *when);
-        due.over = self.closed && self.kept.is_empty();
+        due.ended = self.closed && self.kept.is_empty();
         self.asleep_until = due.next.unwrap_or(Instant::from_nanos(u64::MAX));
         due
     }
 
-    /// An answer came. `Some` loss if the lease is lost by it.
+    /// An answer came. `Some` loss if the lease is lost by it. What is being given back cannot be.
     pub(super) fn answered(
         &mut self,
         number: u64,
@@ -155,9 +159,11 @@ impl<S: LeaseServer> Book<S> {
             Renewal::Gone => Some(Loss::Taken),
             Renewal::Renewed | Renewal::Unknown => None,
         };
+        if kept.cell.is_leaving() {
+            return None;
+        }
         if loss.is_some() {
-            self.strike(number);
-            return loss;
+            return self.lose(number, loss);
         }
         match answer {
             // An answer that comes after a later one's has nothing to add.
@@ -166,14 +172,20 @@ impl<S: LeaseServer> Book<S> {
                 kept.cell.extend(good_until);
                 // Somebody may have seen it end in this very moment: then it has.
                 if old_end.has_passed() {
-                    self.strike(number);
-                    return Some(Loss::Expired);
+                    return self.lose(number, Some(Loss::Expired));
                 }
                 self.schedule(number, good_until - time + time / 3);
             }
             Renewal::Unknown | Renewal::Gone => self.schedule(number, now + time / RETRY),
         }
         None
+    }
+
+    /// Strikes out what is lost, unless it is being given back since.
+    fn lose(&mut self, number: u64, loss: Option<Loss>) -> Option<Loss> {
+        self.kept.get(&number).filter(|kept| kept.cell.lose())?;
+        self.strike(number);
+        loss
     }
 
     fn take_riders(&mut self, now: Instant, renew: &mut Vec<(u64, Arc<Cell<S>>)>) {
@@ -197,11 +209,15 @@ impl<S: LeaseServer> Book<S> {
         let Some(kept) = self.kept.get_mut(&number) else {
             return;
         };
-        let due = kept.cell.valid_until();
+        let leaving = kept.cell.is_leaving();
+        let due = match leaving {
+            true => kept.cell.over_at(),
+            false => kept.cell.valid_until(),
+        };
         self.agenda.remove(&(kept.due, number));
         self.agenda.insert((due, number));
         kept.due = due;
-        if kept.renew_at.take().is_some() {
+        if kept.renew_at.take().is_some() && !leaving {
             renew.push((number, kept.cell.clone()));
         }
     }

@@ -5,12 +5,16 @@ use crate::lock::{
     Deadline, Error, ErrorKind, Instant, LossSignal, Lost, Result, Token,
     backend::{Hold, keeper::spawn, upgrade::UpgradeGate},
 };
+use futures_util::task::AtomicWaker;
 use std::{
     fmt,
+    future::poll_fn,
+    pin::pin,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU8, AtomicU64, Ordering},
     },
+    task::{Context, Poll},
     time::Duration,
 };
 use tokio::time::timeout;
@@ -22,6 +26,21 @@ pub(super) struct Cell<S: LeaseServer> {
     pub(super) time: Duration,
     pub(super) signal: LossSignal,
     valid_until: AtomicU64,
+    stage: AtomicU8,
+    /// Who gives it back, and waits for that.
+    releaser: AtomicWaker,
+}
+
+/// What a lease is to the keeper. Each begins as the first of these, and becomes one other: whoever is first
+/// decides which.
+mod stage {
+    pub(super) const HELD: u8 = 0;
+    /// The keeper has told that it is lost, or is about to.
+    pub(super) const LOST: u8 = 1;
+    /// It is being given back: nobody is told of a loss any more.
+    pub(super) const LEAVING: u8 = 2;
+    /// And has run out meanwhile.
+    pub(super) const OVER: u8 = 3;
 }
 
 impl<S: LeaseServer> Cell<S> {
@@ -37,6 +56,46 @@ impl<S: LeaseServer> Cell<S> {
             time,
             signal,
             valid_until,
+            stage: AtomicU8::new(stage::HELD),
+            releaser: AtomicWaker::new(),
+        }
+    }
+
+    fn becomes(&self, next: u8) -> bool {
+        let (order, held) = (Ordering::AcqRel, stage::HELD);
+        self.stage
+            .compare_exchange(held, next, order, Ordering::Acquire)
+            .is_ok()
+    }
+
+    /// It is lost, unless it is being given back.
+    pub(super) fn lose(&self) -> bool {
+        self.becomes(stage::LOST)
+    }
+
+    /// Whether it is being given back.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.stage.load(Ordering::Acquire) >= stage::LEAVING
+    }
+
+    /// When it has run out at the server too, by the slowest clock we allow for: whoever waits for it
+    /// here need not wait for an answer that does not come.
+    pub(super) fn over_at(&self) -> Instant {
+        self.valid_until() + self.time / 25 + Duration::from_millis(10)
+    }
+
+    /// It was being given back, and has run out meanwhile.
+    pub(super) fn end(&self) {
+        self.stage.store(stage::OVER, Ordering::Release);
+        self.releaser.wake();
+    }
+
+    /// Waits until it has.
+    fn poll_ended(&self, cx: &Context<'_>) -> Poll<()> {
+        self.releaser.register(cx.waker());
+        match self.stage.load(Ordering::Acquire) {
+            stage::OVER => Poll::Ready(()),
+            _ => Poll::Pending,
         }
     }
 
@@ -122,27 +181,36 @@ impl<S: LeaseServer> Hold for Leased<S> {
             number,
             cell,
             upgrades,
-            lost,
             ..
         } = self;
-        // No renewal after the surrender.
-        keeper.book().strike(number);
+        // No renewal after the surrender; and of what is lost, the keeper keeps no time any more.
+        let kept = cell.becomes(stage::LEAVING);
         async move {
-            // By then it has run out at the server too, by the slowest clock we allow for: whoever
-            // waits for it here need not wait for an answer that does not come.
-            let over_at = cell.valid_until() + cell.time / 25 + Duration::from_millis(10);
-            let left = over_at.remaining();
-            let ran_out = lost.get().is_some() || left.is_zero();
-            let surrendered = timeout(left, keeper.surrender(&cell, &upgrades)).await;
-            if surrendered.is_err() {
+            let surrendered = match kept {
+                true => {
+                    let mut surrender = pin!(keeper.surrender(&cell, &upgrades));
+                    poll_fn(|cx| match surrender.as_mut().poll(cx) {
+                        Poll::Ready(surrendered) => Poll::Ready(Some(surrendered)),
+                        Poll::Pending => cell.poll_ended(cx).map(|()| None),
+                    })
+                    .await
+                }
+                false => {
+                    let left = cell.over_at().remaining();
+                    let surrender = keeper.surrender(&cell, &upgrades);
+                    Box::pin(timeout(left, surrender)).await.ok()
+                }
+            };
+            keeper.book().strike(number);
+            if surrendered.is_none() {
                 // Asked anew where nobody waits for it: the server may have renewed a lease without our
                 // knowing.
                 spawn(async move { keeper.surrender(&cell, &upgrades).await });
             }
             match surrendered {
-                _ if ran_out => Ok(()),
-                Ok(surrendered) => surrendered,
-                Err(_) => {
+                _ if !kept => Ok(()),
+                Some(surrendered) => surrendered,
+                None => {
                     let message =
                         "the server did not answer the release; the lease has run out instead";
                     Err(Error::new(ErrorKind::Unavailable, message))

@@ -14,7 +14,10 @@ pub(super) async fn run<S: LeaseServer>(shared: Arc<Shared<S>>) {
         for batch in due.renew.chunks(shared.batch) {
             tokio::spawn(renew(shared.clone(), batch.to_vec()));
         }
-        if due.over {
+        for cell in due.over {
+            cell.end();
+        }
+        if due.ended {
             return;
         }
         match due.next {
