@@ -1,7 +1,7 @@
 //! In which order things are asked for in one call of the script: what it does fastest comes first.
 
 use crate::things::{Said, Thing, What};
-use lockwork_core::lock::Mode;
+use lockwork_core::lock::{Mode, backend::ByName};
 use std::{collections::HashSet, time::Duration};
 
 /// The longest lease for which the script need not think about how long tokens last.
@@ -54,10 +54,10 @@ impl Plan {
     /// a lock is done in the order in which it was asked for.
     pub(crate) fn each(things: &[Thing]) -> Self {
         let mut lease = None;
-        let mut met = HashSet::with_capacity(things.len());
+        let mut met = HashSet::with_capacity_and_hasher(things.len(), ByName);
         let sorts = things
             .iter()
-            .map(|thing| match met.insert(&*thing.lease.key) {
+            .map(|thing| match met.insert(&thing.lease.id) {
                 true => sort(thing, &mut lease),
                 false => Sort::Other,
             });
@@ -116,7 +116,7 @@ fn sort(thing: &Thing, lease: &mut Option<Duration>) -> Sort {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::things::Lease;
+    use crate::{owners::Word, things::Lease};
     use lockwork_core::lock::{LockId, Name, OwnerId};
     use std::sync::{Arc, atomic::AtomicBool};
 
@@ -128,7 +128,7 @@ mod tests {
         let lease = Lease {
             id: LockId::new(mode.space(), Name::new(key).expect("a name")),
             key: key.into(),
-            owner: OwnerId::from_bytes([7; 16]),
+            owner: Word::of(&OwnerId::from_bytes([7; 16])),
             mode,
             time,
             in_doubt: AtomicBool::new(false),

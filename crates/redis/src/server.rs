@@ -4,6 +4,7 @@ use crate::{
     Compat, errors,
     keys::key_of,
     options::{LONGEST_LEASE, SHORTEST_LEASE},
+    owners::Word,
     things::{Answer, Lease, Question, Said, Thing, What},
 };
 use futures_util::FutureExt as _;
@@ -74,7 +75,7 @@ impl Server {
         Lease {
             id,
             key,
-            owner,
+            owner: Word::of(&owner),
             mode,
             time,
             in_doubt: AtomicBool::new(false),
@@ -102,6 +103,9 @@ impl Server {
 
 impl LeaseServer for Server {
     type Lease = Lease;
+
+    // Lines do all that.
+    const QUIET: bool = true;
 
     async fn renew(&self, leases: Vec<Arc<Lease>>) -> Result<Vec<Renewal>> {
         let things = leases.into_iter().map(|lease| lease.thing(What::Renew));

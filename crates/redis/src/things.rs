@@ -1,9 +1,7 @@
 //! What is asked of the server and what it says, as `lock.lua` has it.
 
-use crate::{Compat, errors, owners, plan::Plan};
-use lockwork_core::lock::{
-    Error, ErrorKind, LockId, Mode, OwnerId, Result, Token, backend::client,
-};
+use crate::{Compat, errors, owners::Word, plan::Plan};
+use lockwork_core::lock::{Error, ErrorKind, LockId, Mode, Result, Token, backend::client};
 use redis::{Cmd, Script, Value};
 use std::{
     sync::{Arc, LazyLock, atomic::AtomicBool},
@@ -85,7 +83,7 @@ pub(crate) struct Thing {
 pub struct Lease {
     pub(crate) id: LockId,
     pub(crate) key: String,
-    pub(crate) owner: OwnerId,
+    pub(crate) owner: Word,
     pub(crate) mode: Mode,
     /// For how long it is granted.
     pub(crate) time: Duration,
@@ -216,10 +214,10 @@ pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, caller: Caller<'_
     call.arg(count);
     let [given, _, taken] = plan.ends;
     for (place, thing) in (1..).zip(in_order()) {
-        let owner = owners::word(&thing.lease.owner, place);
+        let owner = &thing.lease.owner;
         match (given + 1..=taken).contains(&place) {
-            true => call.arg(&owner[..]),
-            false => call.arg(&owner[..owners::LENGTH]),
+            true => call.arg(&owner.at(place)[..]),
+            false => call.arg(owner.letters()),
         };
     }
     for thing in in_order().skip(plan.ends[2]) {

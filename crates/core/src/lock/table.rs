@@ -1,9 +1,9 @@
 //! A table of what is known about each lock, for as long as there is anything to know.
 
-use super::LockId;
+use super::{LockId, id::ByName};
 use std::{
     collections::HashMap,
-    hash::{BuildHasher, BuildHasherDefault, Hasher},
+    hash::BuildHasher,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -20,7 +20,7 @@ pub(super) struct Table<R> {
     shards: Box<[Shard<R>]>,
 }
 
-type Records<R> = HashMap<LockId, R, BuildHasherDefault<AsItIs>>;
+type Records<R> = HashMap<LockId, R, ByName>;
 type Shard<R> = Mutex<Records<R>>;
 
 const SHARDS: usize = 32;
@@ -57,7 +57,7 @@ impl<R: Record> Table<R> {
 
     fn shard(&self, id: &LockId) -> &Shard<R> {
         // Other bits than those the table within goes by.
-        let hash = BuildHasherDefault::<AsItIs>::default().hash_one(id);
+        let hash = ByName.hash_one(id);
         &self.shards[(hash >> 32) as usize % SHARDS]
     }
 }
@@ -73,27 +73,4 @@ impl<R> Default for Table<R> {
 fn lock<R>(shard: &Shard<R>) -> MutexGuard<'_, Records<R>> {
     // Records change in single steps that do not panic: what a panic elsewhere left is whole.
     shard.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A lock's id brings a hash of its own: see [`Name`](super::Name).
-#[derive(Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("an id is hashed by numbers")
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 ^= hash;
-    }
-
-    fn write_isize(&mut self, space: isize) {
-        // Spreads the few spaces over all bits.
-        self.0 ^= (space as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }

@@ -3,7 +3,7 @@
 //! A hint says "ask again now" and nothing more: correctness rests on the next try, liveness on
 //! the waiter's own timer. So a hint may be late, doubled, wrong or missing.
 
-use crate::lock::LockId;
+use crate::lock::{LockId, id::ByName};
 use std::{
     collections::HashMap,
     sync::{
@@ -27,7 +27,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Table {
     /// For each lock somebody listens for, its last hint.
-    channels: HashMap<LockId, watch::Sender<u64>>,
+    channels: HashMap<LockId, watch::Sender<u64>, ByName>,
     /// The last hint for which nobody listened, or listens any more.
     unheard: u64,
 }

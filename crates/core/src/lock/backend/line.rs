@@ -114,6 +114,7 @@ impl<Q: Send + 'static, A: Send + 'static> Line<Q, A> {
             answered,
             home: self.home,
             patience,
+            is_new: true,
             limit: None,
         }
     }
@@ -287,6 +288,8 @@ struct Reply<A> {
     answered: oneshot::Receiver<Result<A, Failure>>,
     home: Id,
     patience: Option<Duration>,
+    /// Nobody has polled it yet since it was asked.
+    is_new: bool,
     limit: Option<Pin<Box<Sleep>>>,
 }
 
@@ -297,13 +300,17 @@ impl<A> Future for Reply<A> {
         if let Poll::Ready(answered) = Pin::new(&mut self.answered).poll(cx) {
             return Poll::Ready(answered.ok());
         }
-        // Whoever polls this on the line's own runtime drives it. Elsewhere, nobody may: a runtime
-        // of one thread runs while somebody blocks on it, and no longer.
+        // Whoever polls this on the line's own runtime drives it, as whoever has just asked does. Elsewhere,
+        // nobody may: a runtime of one thread runs while somebody blocks on it, and no longer.
+        let is_new = std::mem::replace(&mut self.is_new, false);
         let patience = match self.patience {
-            Some(patience) if keeper::caller() != Some(self.home) => patience,
+            Some(patience) if !is_new && keeper::caller() != Some(self.home) => patience,
             _ => return Poll::Pending,
         };
-        let limit = self.limit.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let limit = self.limit.get_or_insert_with(|| {
+            let _timer_is_the_keepers = keeper::enter();
+            Box::pin(sleep(patience))
+        });
         ready!(limit.as_mut().poll(cx));
         Poll::Ready(None)
     }

@@ -53,7 +53,10 @@ mod upgrade;
 mod wait;
 pub mod wake;
 
-pub use super::mode::Present;
+pub use super::{
+    id::{ByName, NameHasher},
+    mode::Present,
+};
 pub use any::{AnyBackend, AnyHold};
 pub use each::try_each;
 pub use hints::{Hints, Listener};
@@ -130,6 +133,10 @@ pub trait Hold: fmt::Debug + Send + Sync + 'static {
     /// Whether [`Hold::release`] never waits for anything: one poll, on any thread, and it is over.
     /// Such a hold is released then and there, without a box or a thread to go on on.
     const AT_ONCE: bool = false;
+
+    /// Whether [`Hold::release`], and the tries that lead to such a hold, open neither timers nor sockets of
+    /// their own, but wait for what tasks tell that have theirs. Such work needs less of a [`Shield`].
+    const QUIET: bool = false;
 
     /// The grant's token; promised for exclusive, write and upgraded grants where the backend has
     /// tokens at all.

@@ -58,6 +58,8 @@ impl<H: Hold> Owned<H> {
 }
 
 impl<H: Hold> Hold for Owned<H> {
+    const QUIET: bool = H::QUIET;
+
     fn token(&self) -> Option<Token> {
         self.hold().token()
     }
@@ -170,9 +172,10 @@ impl Releases {
     ) -> Shield<T> {
         let counted = self.count();
         // Not by an async block, which would carry the release twice (rust-lang/rust#62958).
-        Shield::new(hold.release().map(move |released| {
+        let release = hold.release().map(move |released| {
             drop(counted);
             then(released)
-        }))
+        });
+        Shield::of(release, H::QUIET)
     }
 }

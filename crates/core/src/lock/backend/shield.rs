@@ -18,20 +18,28 @@ use std::{
 /// as [`Owned`](super::Owned). A shield that was never polled is dropped without having begun.
 ///
 /// This costs no task and no thread hop while the caller stays.
-pub struct Shield<T: Send + 'static>(State<T>);
+pub struct Shield<T: Send + 'static> {
+    /// `None` once it is over.
+    work: Option<Work<T>>,
+    begun: bool,
+    quiet: bool,
+}
 
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-
-enum State<T> {
-    New(Work<T>),
-    Begun(Work<T>),
-    Over,
-}
 
 impl<T: Send + 'static> Shield<T> {
     /// Shields `work`.
     pub fn new(work: impl Future<Output = T> + Send + 'static) -> Self {
-        Self(State::New(Box::pin(work)))
+        Self::of(work, false)
+    }
+
+    /// The same; of `quiet` work, for less: see [`Hold::QUIET`](super::Hold::QUIET).
+    pub(super) fn of(work: impl Future<Output = T> + Send + 'static, quiet: bool) -> Self {
+        Self {
+            work: Some(Box::pin(work)),
+            begun: false,
+            quiet,
+        }
     }
 }
 
@@ -40,16 +48,19 @@ impl<T: Send + 'static> Future for Shield<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         // Taken out while it runs, so that work that panics is not begun again on the keeper.
-        let mut work = match std::mem::replace(&mut self.0, State::Over) {
-            State::New(work) | State::Begun(work) => work,
-            State::Over => panic!("a shield was polled after its end"),
+        let Some(mut work) = self.work.take() else {
+            panic!("a shield was polled after its end")
         };
         // Timers and sockets the work opens belong to the keeper: the caller's runtime may end
         // before the work does.
-        let _keeper = keeper::enter_for_caller();
+        let _keeper = match self.quiet {
+            true => None,
+            false => keeper::enter_for_caller(),
+        };
         let polled = work.as_mut().poll(cx);
         if polled.is_pending() {
-            self.0 = State::Begun(work);
+            self.begun = true;
+            self.work = Some(work);
         }
         polled
     }
@@ -57,7 +68,7 @@ impl<T: Send + 'static> Future for Shield<T> {
 
 impl<T: Send + 'static> Drop for Shield<T> {
     fn drop(&mut self) {
-        if let State::Begun(work) = std::mem::replace(&mut self.0, State::Over) {
+        if let Some(work) = self.work.take_if(|_| self.begun) {
             keeper::spawn(async move {
                 drop(work.await);
             });
@@ -67,10 +78,10 @@ impl<T: Send + 'static> Drop for Shield<T> {
 
 impl<T: Send + 'static> fmt::Debug for Shield<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            State::New(_) => "Shield(new)",
-            State::Begun(_) => "Shield(begun)",
-            State::Over => "Shield(over)",
+        f.write_str(match (&self.work, self.begun) {
+            (Some(_), false) => "Shield(new)",
+            (Some(_), true) => "Shield(begun)",
+            (None, _) => "Shield(over)",
         })
     }
 }

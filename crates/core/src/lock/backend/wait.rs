@@ -92,7 +92,7 @@ where
             })
         })
     };
-    let granted = wait_until(deadline, pace, listener, owned)
+    let granted = tries(deadline, pace, listener, owned, H::QUIET)
         .map(|granted| Ok(granted?.map(|(hold, _counted)| hold)));
     match deadline {
         // The last try begins when the deadline has passed.
@@ -113,12 +113,26 @@ fn unanswered() -> Error {
 ///
 /// # Cancel safety
 /// As [`wait_for_grant`]. What a try yields after this was dropped is dropped too.
-#[allow(clippy::manual_async_fn)]
 pub fn wait_until<T, Try>(
+    deadline: Deadline,
+    pace: Pace,
+    listener: Option<Listener>,
+    attempt: impl FnMut() -> Try + Send,
+) -> impl Future<Output = Result<Option<T>>> + Send
+where
+    T: Send + 'static,
+    Try: Future<Output = Result<Attempt<T>>> + Send + 'static,
+{
+    tries(deadline, pace, listener, attempt, false)
+}
+
+#[allow(clippy::manual_async_fn)]
+fn tries<T, Try>(
     deadline: Deadline,
     pace: Pace,
     mut listener: Option<Listener>,
     mut attempt: impl FnMut() -> Try + Send,
+    quiet: bool,
 ) -> impl Future<Output = Result<Option<T>>> + Send
 where
     T: Send + 'static,
@@ -129,7 +143,7 @@ where
         loop {
             // Asked before the try: a deadline that passes meanwhile still gets its last one.
             let last = deadline.has_passed();
-            let again_in = match Shield::new(attempt()).await? {
+            let again_in = match Shield::of(attempt(), quiet).await? {
                 Attempt::Granted(granted) => return Ok(Some(granted)),
                 Attempt::Busy { .. } if last => return Ok(None),
                 Attempt::Busy { again_in } => again_in,

@@ -3,9 +3,9 @@
 use super::{LeaseServer, Shared};
 use crate::lock::{
     Deadline, Error, ErrorKind, Instant, LossSignal, Lost, Result, Token,
-    backend::{Hold, keeper::spawn, upgrade::UpgradeGate},
+    backend::{Hold, keeper, upgrade::UpgradeGate},
 };
-use futures_util::task::AtomicWaker;
+use futures_util::{FutureExt as _, task::AtomicWaker};
 use std::{
     fmt,
     future::poll_fn,
@@ -144,6 +144,8 @@ impl<S: LeaseServer> Leased<S> {
 }
 
 impl<S: LeaseServer> Hold for Leased<S> {
+    const QUIET: bool = S::QUIET;
+
     fn token(&self) -> Option<Token> {
         self.token
     }
@@ -177,7 +179,7 @@ impl<S: LeaseServer> Hold for Leased<S> {
 
     fn release(self) -> impl Future<Output = Result<()>> + Send {
         let Self {
-            keeper,
+            keeper: shared,
             number,
             cell,
             upgrades,
@@ -188,7 +190,7 @@ impl<S: LeaseServer> Hold for Leased<S> {
         async move {
             let surrendered = match kept {
                 true => {
-                    let mut surrender = pin!(keeper.surrender(&cell, &upgrades));
+                    let mut surrender = pin!(shared.surrender(&cell, &upgrades));
                     poll_fn(|cx| match surrender.as_mut().poll(cx) {
                         Poll::Ready(surrendered) => Poll::Ready(Some(surrendered)),
                         Poll::Pending => cell.poll_ended(cx).map(|()| None),
@@ -196,16 +198,15 @@ impl<S: LeaseServer> Hold for Leased<S> {
                     .await
                 }
                 false => {
-                    let left = cell.over_at().remaining();
-                    let surrender = keeper.surrender(&cell, &upgrades);
-                    Box::pin(timeout(left, surrender)).await.ok()
+                    let surrender = shared.surrender(&cell, &upgrades);
+                    Box::pin(within(cell.over_at().remaining(), surrender)).await
                 }
             };
-            keeper.book().strike(number);
+            shared.book().strike(number);
             if surrendered.is_none() {
                 // Asked anew where nobody waits for it: the server may have renewed a lease without our
                 // knowing.
-                spawn(async move { keeper.surrender(&cell, &upgrades).await });
+                keeper::spawn(async move { shared.surrender(&cell, &upgrades).await });
             }
             match surrendered {
                 _ if !kept => Ok(()),
@@ -218,6 +219,15 @@ impl<S: LeaseServer> Hold for Leased<S> {
             }
         }
     }
+}
+
+/// What it yields, unless that takes too long.
+fn within<T>(
+    limit: Duration,
+    work: impl Future<Output = T> + Send,
+) -> impl Future<Output = Option<T>> + Send {
+    let _timer_is_the_keepers = keeper::enter();
+    timeout(limit, work).map(Result::ok)
 }
 
 impl<S: LeaseServer> Shared<S> {

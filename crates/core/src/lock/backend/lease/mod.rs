@@ -36,6 +36,9 @@ pub trait LeaseServer: fmt::Debug + Send + Sync + 'static {
     /// What names one lease to the server: the lock and the owner id.
     type Lease: fmt::Debug + Send + Sync + 'static;
 
+    /// Whether what is asked of it opens neither timers nor sockets: see [`Hold::QUIET`](super::Hold::QUIET).
+    const QUIET: bool = false;
+
     /// Renews all of these in one call, for the time each was granted for. One answer for each, in
     /// the same order.
     ///

@@ -159,6 +159,7 @@ impl<B: Backend> Drop for Departure<B> {
 
 impl<B: Backend> Hold for Seat<B> {
     const AT_ONCE: bool = B::Hold::AT_ONCE;
+    const QUIET: bool = B::Hold::QUIET;
 
     fn token(&self) -> Option<Token> {
         match &self.grip {
