@@ -137,7 +137,7 @@ pub(crate) fn about(server: &Server, what: What, id: &LockId) -> Thing {
         _ => Mode::Write,
     };
     let nobody = OwnerId::from_bytes([0; 16]);
-    Arc::new(server.lease_of(id.clone(), nobody, mode, server.time)).thing(what)
+    Arc::new(Lease::new(id.clone(), nobody, mode, server.time)).thing(what)
 }
 
 impl Inner {

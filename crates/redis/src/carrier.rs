@@ -1,15 +1,19 @@
 //! Brings questions to the server: many in one call of the script.
 
 use crate::{
-    Compat, Options, errors, keys,
+    Compat, Options, errors,
+    keys::{self, Keys},
     options::Deployment,
     plan::Plan,
     things::{self, Answer, Caller, Question, Said, Several, Text, Thing},
     wire::{PATIENCE, Subscription, Wire},
 };
 use lockwork_core::lock::{
-    Result,
-    backend::line::{Courier, Failure},
+    LockId, Result,
+    backend::{
+        ByName,
+        line::{Courier, Failure},
+    },
 };
 use std::{
     collections::HashMap,
@@ -25,7 +29,7 @@ use tokio::{
 };
 
 /// How many things one call does at most: the server does nothing else meanwhile.
-pub(crate) const MOST: usize = 128;
+pub(crate) const MOST: usize = 256;
 
 /// A way to the server, open or to be opened. Clones are the same way.
 #[derive(Clone)]
@@ -38,6 +42,7 @@ struct Way {
     /// What is open, and the how manieth that is.
     wire: Mutex<(u64, Option<Wire>)>,
     nonce: AtomicU64,
+    keys: Keys,
     /// What tokens are taken from, unless each lock has its own count.
     count: String,
 }
@@ -59,8 +64,13 @@ impl Carrier {
             Deployment::Cluster => String::new(),
             _ => keys::count(&options.prefix),
         };
+        let keys = match options.compat {
+            Compat::None => Keys::Ours(options.prefix.clone()),
+            Compat::Medallion => Keys::Theirs,
+        };
         Self(Arc::new(Way {
             count,
+            keys,
             options,
             listens,
             wire: Mutex::new((0, None)),
@@ -102,6 +112,7 @@ impl Carrier {
     fn caller(&self) -> Caller<'_> {
         let listens = self.0.listens.as_ref();
         Caller {
+            keys: &self.0.keys,
             nonce: self.0.nonce.fetch_add(1, Ordering::Relaxed),
             inbox: listens.map_or("", |listens| &listens.to.channel),
             count: &self.0.count,
@@ -272,9 +283,9 @@ impl Courier for Carrier {
 
 /// The things about each key, and where they stood.
 fn by_key(things: &[Thing]) -> Vec<(Vec<usize>, Vec<Thing>)> {
-    let mut groups: HashMap<&str, (Vec<usize>, Vec<Thing>)> = HashMap::new();
+    let mut groups: HashMap<&LockId, (Vec<usize>, Vec<Thing>), ByName> = HashMap::default();
     for (at, thing) in things.iter().enumerate() {
-        let (places, things) = groups.entry(&thing.lease.key).or_default();
+        let (places, things) = groups.entry(&thing.lease.id).or_default();
         places.push(at);
         things.push(thing.clone());
     }

@@ -6,11 +6,30 @@ use lockwork_core::lock::{LockId, Name, Space};
 /// other: a change needs a way to look at both.
 const FORMAT: &str = "1";
 
+/// How keys are spelled.
+#[derive(Clone, Debug)]
+pub(crate) enum Keys {
+    /// As ours, with this in front of all.
+    Ours(String),
+    /// As .NET's DistributedLock does: the name as it is.
+    Theirs,
+}
+
+impl Keys {
+    /// The key of a lock, written over what is in `key`.
+    pub(crate) fn spell(&self, id: &LockId, key: &mut String) {
+        key.clear();
+        match self {
+            Self::Ours(prefix) => spell(prefix, id, key),
+            Self::Theirs => key.push_str(id.name.as_str()),
+        }
+    }
+}
+
 /// `PREFIX:1:{SPACE:NAME}`. What is in braces decides about the slot in a cluster, so all that belongs
 /// to a lock is in one; the braces of a name are spelled differently, so they do not end it early.
-pub(crate) fn key_of(prefix: &str, id: &LockId) -> String {
+fn spell(prefix: &str, id: &LockId, key: &mut String) {
     let (space, name) = (id.space.as_str(), id.name.as_str());
-    let mut key = String::with_capacity(prefix.len() + space.len() + name.len() + 8);
     for part in [prefix, ":", FORMAT, ":{", space, ":"] {
         key.push_str(part);
     }
@@ -26,7 +45,6 @@ pub(crate) fn key_of(prefix: &str, id: &LockId) -> String {
     }
     key.push_str(rest);
     key.push('}');
-    key
 }
 
 /// The key of the count that tokens of mutexes are taken from, where one script reaches all of them.
@@ -66,6 +84,12 @@ pub(crate) fn pattern(prefix: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn key_of(prefix: &str, id: &LockId) -> String {
+        let mut key = "of another".to_owned();
+        Keys::Ours(prefix.to_owned()).spell(id, &mut key);
+        key
+    }
 
     fn id(space: Space, name: &str) -> LockId {
         LockId::new(space, Name::new(name).expect("a name"))

@@ -116,23 +116,17 @@ fn sort(thing: &Thing, lease: &mut Option<Duration>) -> Sort {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{owners::Word, things::Lease};
+    use crate::things::Lease;
     use lockwork_core::lock::{LockId, Name, OwnerId};
-    use std::sync::{Arc, atomic::AtomicBool};
+    use std::sync::Arc;
 
     fn thing(what: What, key: &str) -> Thing {
         leased(what, key, Mode::Exclusive, Duration::from_secs(30))
     }
 
     fn leased(what: What, key: &str, mode: Mode, time: Duration) -> Thing {
-        let lease = Lease {
-            id: LockId::new(mode.space(), Name::new(key).expect("a name")),
-            key: key.into(),
-            owner: Word::of(&OwnerId::from_bytes([7; 16])),
-            mode,
-            time,
-            in_doubt: AtomicBool::new(false),
-        };
+        let id = LockId::new(mode.space(), Name::new(key).expect("a name"));
+        let lease = Lease::new(id, OwnerId::from_bytes([7; 16]), mode, time);
         Arc::new(lease).thing(what)
     }
 

@@ -2,7 +2,6 @@
 
 use crate::{
     Compat, errors,
-    keys::key_of,
     options::{LONGEST_LEASE, SHORTEST_LEASE},
     owners::Word,
     things::{Answer, Lease, Question, Said, Thing, What},
@@ -48,6 +47,16 @@ pub struct Server {
 }
 
 impl Lease {
+    pub(crate) fn new(id: LockId, owner: OwnerId, mode: Mode, time: Duration) -> Self {
+        Self {
+            id,
+            owner: Word::of(&owner),
+            mode,
+            time,
+            in_doubt: AtomicBool::new(false),
+        }
+    }
+
     pub(crate) const fn thing(self: Arc<Self>, what: What) -> Thing {
         Thing {
             what,
@@ -67,21 +76,6 @@ impl Lease {
 }
 
 impl Server {
-    pub(crate) fn lease_of(&self, id: LockId, owner: OwnerId, mode: Mode, time: Duration) -> Lease {
-        let key = match self.compat {
-            Compat::None => key_of(&self.prefix, &id),
-            Compat::Medallion => id.name.as_str().to_owned(),
-        };
-        Lease {
-            id,
-            key,
-            owner: Word::of(&owner),
-            mode,
-            time,
-            in_doubt: AtomicBool::new(false),
-        }
-    }
-
     /// Asks for one thing; and whether that was asked before, and nobody knows what was said to it.
     pub(crate) fn ask(
         &self,
@@ -155,7 +149,7 @@ impl LeaseTaker for Server {
     fn lease(&self, request: &Request) -> Lease {
         let time = request.lease.unwrap_or(self.time);
         let time = time.clamp(SHORTEST_LEASE, LONGEST_LEASE);
-        self.lease_of(request.id(), request.owner, request.mode, time)
+        Lease::new(request.id(), request.owner, request.mode, time)
     }
 
     fn time(&self, lease: &Lease) -> Duration {

@@ -1,6 +1,6 @@
 //! What is asked of the server and what it says, as `lock.lua` has it.
 
-use crate::{Compat, errors, owners::Word, plan::Plan};
+use crate::{Compat, errors, keys::Keys, owners::Word, plan::Plan};
 use lockwork_core::lock::{Error, ErrorKind, LockId, Mode, Result, Token, backend::client};
 use redis::{Cmd, Script, Value};
 use std::{
@@ -82,7 +82,6 @@ pub(crate) struct Thing {
 #[derive(Debug)]
 pub struct Lease {
     pub(crate) id: LockId,
-    pub(crate) key: String,
     pub(crate) owner: Word,
     pub(crate) mode: Mode,
     /// For how long it is granted.
@@ -180,6 +179,8 @@ impl Said {
 /// Who calls the script.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller<'a> {
+    /// How it spells keys.
+    pub(crate) keys: &'a Keys,
     /// What the answer begins with.
     pub(crate) nonce: u64,
     /// The channel on which the caller hears.
@@ -190,19 +191,21 @@ pub(crate) struct Caller<'a> {
 
 /// One call of the script for `things`, planned so.
 pub(crate) fn call(text: &Text, things: &[Thing], plan: &Plan, caller: Caller<'_>) -> Cmd {
-    let letters: usize = things.iter().map(|thing| thing.lease.key.len()).sum();
-    // The errands of most locks are no longer than this, and so are the words before them.
-    let mut call = Cmd::with_capacity(16 + 3 * things.len(), letters + 256 + 48 * things.len());
+    // The keys and errands of most locks are no longer than this, and so are the words before them.
+    let mut call = Cmd::with_capacity(16 + 3 * things.len(), 256 + 96 * things.len());
     call.arg("EVALSHA").arg(&text.hash).arg(things.len());
-    let in_order = || plan.order.iter().map(|place| &things[*place]);
-    for thing in in_order() {
-        call.arg(&thing.lease.key);
-    }
     let Caller {
+        keys,
         nonce,
         inbox,
         count,
     } = caller;
+    let in_order = || plan.order.iter().map(|place| &things[*place]);
+    let mut key = String::new();
+    for thing in in_order() {
+        keys.spell(&thing.lease.id, &mut key);
+        call.arg(&key);
+    }
     call.arg(nonce).arg(process()).arg(inbox);
     match plan.all {
         true => call.arg("all"),
