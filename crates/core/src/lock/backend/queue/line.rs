@@ -12,6 +12,7 @@ use crate::lock::{
     backend::{Backend, Owned, Present, keeper},
     table::Record,
 };
+use smallvec::SmallVec;
 use std::{
     collections::BTreeMap,
     sync::{Arc, Weak},
@@ -21,7 +22,8 @@ use tokio::{sync::oneshot, task::AbortHandle};
 
 /// A line is served in this order: an upgrade, then the waiters by their place.
 pub(super) struct Line<B: Backend> {
-    grants: Vec<Grant>,
+    /// Mostly there is one.
+    grants: SmallVec<[Grant; 1]>,
     /// The grants, counted by mode. Those on their way back to the server are still among them.
     present: Present,
     /// What is being asked of the server right now.
@@ -187,8 +189,6 @@ impl<B: Backend> Line<B> {
         shared: Option<&Arc<Shared<B::Hold>>>,
     ) {
         self.present.add(mode);
-        // Mostly there is one.
-        self.grants.reserve_exact(1);
         self.grants.push(Grant {
             number,
             mode,
@@ -343,7 +343,7 @@ impl<B: Backend> Record for Line<B> {
 impl<B: Backend> Default for Line<B> {
     fn default() -> Self {
         Self {
-            grants: Vec::new(),
+            grants: SmallVec::new(),
             present: Present::default(),
             asks: Present::default(),
             someone_waits_there: false,
