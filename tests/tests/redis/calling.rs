@@ -85,13 +85,13 @@ impl Caller {
         for (_, name, _) in in_order() {
             call.arg(key(name));
         }
-        call.arg("nonce").arg("client").arg("inbox").arg(1);
+        call.arg("nonce").arg("client").arg("inbox");
         call.arg(self.lease).arg(&[end(0), end(1), end(2)]);
         call.arg(self.count);
         for (place, (_, _, owner)) in (1..).zip(in_order()) {
             match (end(0) + 1..=end(2)).contains(&place) {
-                true => call.arg(format!("{} {place:03}", id(owner))),
-                false => call.arg(id(owner)),
+                true => call.arg(format!("-{} {place:03}", id(owner))),
+                false => call.arg(format!("-{}", id(owner))),
             };
         }
         for (errand, _, _) in in_order().skip(end(2)) {
@@ -99,11 +99,11 @@ impl Caller {
         }
         let answer: Vec<Value> = self.ask(&call);
         assert_eq!(answer[0], Value::BulkString(b"nonce".to_vec()));
-        let given: Vec<Said> = match &answer[1] {
-            Value::Array(each) => each.iter().map(said).collect(),
-            all => (0..end(0)).map(|_| said(all)).collect(),
-        };
-        let answers = given.into_iter().chain(answer[2..].iter().map(said));
+        // Tokens follow each other.
+        let given = sort_said(&answer[1], end(0), 0);
+        let taken = sort_said(&answer[2], end(2) - end(0), 1);
+        let others = answer[3..].iter().map(said);
+        let answers = given.into_iter().chain(taken).chain(others);
         let mut placed: Vec<_> = order.iter().zip(answers).collect();
         assert_eq!(placed.len(), things.len());
         placed.sort_by_key(|(at, _)| **at);
@@ -129,7 +129,7 @@ impl Caller {
     }
 
     fn holder(&mut self, name: &str) -> Option<char> {
-        self.record(name)?.chars().nth(1)
+        self.record(name)?.split_once('-')?.1.chars().next()
     }
 
     /// Whether whoever gives it back or takes it looks closely; nobody knows where there is no key.
@@ -159,7 +159,19 @@ fn tombstone(name: &str, owner: char) -> String {
 }
 
 fn id(owner: char) -> String {
-    owner.to_string().repeat(32)
+    owner.to_string().repeat(22)
+}
+
+/// What was said to so many of a sort: one number for all, each of which has so much more than the one before it; or
+/// something to each.
+fn sort_said(value: &Value, many: usize, more: i64) -> Vec<Said> {
+    match value {
+        Value::Array(each) => each.iter().map(said).collect(),
+        Value::Int(number) => (1..=many as i64)
+            .map(|at| Said::Done(number + at * more))
+            .collect(),
+        _ => panic!("{value:?}"),
+    }
 }
 
 fn said(value: &Value) -> Said {
