@@ -292,6 +292,24 @@ async fn several_at_once_are_given_back_when_one_is_refused() {
     .await;
 }
 
+#[tokio::test]
+async fn several_at_once_are_not_tried_again_where_one_may_still_be_on_its_way_back() {
+    within(ms(5000), async {
+        let server = Leases::answering([]);
+        let backend = LeaseBackend::new(server.clone(), ms(200));
+        let other = backend.acquire(request("b")).await.unwrap();
+        server.surrender.close();
+        let requests = ["a", "b"].map(request).to_vec();
+        let error = try_each(&backend, requests).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(!error.is_transient(), "a retry has the same owner");
+        server.surrender.open();
+        other.unwrap().release().await.unwrap();
+        server.surrenders.reached(2).await;
+    })
+    .await;
+}
+
 /// What a program does with locks that live longer than its runtimes.
 fn use_from_two_runtimes(locks: &'static Locks) {
     let first = runtime();

@@ -29,7 +29,7 @@ use tokio::{
 };
 
 /// How many things one call does at most: the server does nothing else meanwhile.
-pub(crate) const MOST: usize = 128;
+pub(crate) const MOST: usize = 256;
 
 /// A way to the server, open or to be opened. Clones are the same way.
 #[derive(Clone)]

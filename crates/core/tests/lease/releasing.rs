@@ -107,6 +107,24 @@ async fn a_lease_that_ran_out_is_released_successfully_whatever_the_server_says(
 }
 
 #[tokio::test]
+async fn a_lease_that_ran_out_while_everything_stood_still_is_released_successfully() {
+    alone(ms(5000), async {
+        let (server, keeper) = keeping([Answer::Frozen(ms(0), ms(600))]);
+        let lease = keeper.keep(terms("a", ms(150)));
+        let (until, lost) = (end(&lease), lease.lost());
+        server.renewals.reached(1).await;
+        server.surrender.close();
+        tokio::time::sleep(until.remaining() + ms(100)).await;
+        assert_eq!(lost.get(), None, "nobody could be told");
+        lease.release().await.unwrap();
+        server.surrender.open();
+        // The server may still have it.
+        server.surrenders.reached(1).await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_lease_outlives_the_handle_of_its_keeper() {
     beside(ms(5000), async {
         let (server, keeper) = keeping([RENEWED]);

@@ -19,15 +19,23 @@ pub async fn try_each<B: Backend>(
         let releases = request.releases.clone();
         match backend.acquire(request).await? {
             Some(hold) => granted.push(Owned::new(hold, releases)),
-            None => return give_back(granted).await.map(|()| None),
+            None => return give_back(granted.into_iter().rev()).await.map(|()| None),
         }
     }
     Ok(Some(granted.into_iter().map(Owned::into_inner).collect()))
 }
 
-async fn give_back<H: Hold>(mut granted: Vec<Owned<H>>) -> Result<()> {
-    while let Some(hold) = granted.pop() {
-        hold.release().await?;
+/// Gives back what was granted and nobody is told of, and waits for that.
+///
+/// # Errors
+/// Of a release of which nobody knows whether it arrived. Nothing to try again after, though the server may be back:
+/// the next try has the same owner, and a release that comes late would hit what that is granted.
+pub(in crate::lock) async fn give_back<H: Hold>(
+    holds: impl IntoIterator<Item = Owned<H>, IntoIter: Send> + Send,
+) -> Result<()> {
+    for hold in holds {
+        let released = hold.release().await;
+        released.map_err(|error| error.transient(false))?;
     }
     Ok(())
 }

@@ -58,6 +58,7 @@ pub use super::{
     mode::Present,
 };
 pub use any::{AnyBackend, AnyHold};
+pub(in crate::lock) use each::give_back;
 pub use each::try_each;
 pub use hints::{Hints, Listener};
 pub use owned::{Owned, Releases};

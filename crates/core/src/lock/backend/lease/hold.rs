@@ -31,8 +31,8 @@ pub(super) struct Cell<S: LeaseServer> {
     releaser: AtomicWaker,
 }
 
-/// What a lease is to the keeper. Each begins as the first of these, and becomes one other: whoever is first
-/// decides which.
+/// What a lease is to the keeper. Each begins as the first of these. Whoever is first decides whether it is lost or
+/// given back.
 mod stage {
     pub(super) const HELD: u8 = 0;
     /// The keeper has told that it is lost, or is about to.
@@ -185,8 +185,9 @@ impl<S: LeaseServer> Hold for Leased<S> {
             upgrades,
             ..
         } = self;
-        // No renewal after the surrender; and of what is lost, the keeper keeps no time any more.
-        let kept = cell.becomes(stage::LEAVING);
+        // No renewal after the surrender. Of what is lost or over, whether or not anybody was told, the keeper keeps
+        // no time any more.
+        let kept = cell.becomes(stage::LEAVING) && !cell.over_at().has_passed();
         async move {
             let surrendered = match kept {
                 true => {

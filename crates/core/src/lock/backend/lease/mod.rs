@@ -144,7 +144,7 @@ impl<S: LeaseServer> LeaseKeeper<S> {
         self.0.wake.notify_one();
     }
 
-    /// How many leases are kept. For tests and diagnosis.
+    /// How many leases are kept, those on their way back among them. For tests and diagnosis.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.book().len()

@@ -2,7 +2,8 @@
 
 use super::{Chaos, hold::ChaoticHold, plan::Plan};
 use crate::lock::{
-    Backend, Deadline, Held, Hold, Holders, Info, LockId, Report, Request, Result, backend::Owned,
+    Backend, Deadline, Held, Holders, Info, LockId, Report, Request, Result,
+    backend::{Owned, give_back},
 };
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -116,15 +117,4 @@ impl<B: Backend> Backend for Chaotic<B> {
     fn collect(&self, idle: Duration) -> impl Future<Output = Result<usize>> + Send {
         self.meddle(self.inner.collect(idle))
     }
-}
-
-/// Gives back what was granted and is never told, and waits for that: an attempt that comes next has
-/// the same owner, and a late release would hit it.
-async fn give_back<H: Hold>(
-    holds: impl IntoIterator<Item = Owned<H>, IntoIter: Send> + Send,
-) -> Result<()> {
-    for hold in holds {
-        hold.release().await?;
-    }
-    Ok(())
 }
