@@ -42,6 +42,9 @@ local TOKEN_LASTS = 2 * 86400000
 -- Tokens of mutexes count in parts of a millisecond, of which there are so many: that is how often mutexes may be
 -- taken in one, for years, without their count getting ahead of the clock.
 local PARTS = 32
+-- Since 7.0, which is also since when servers tell their version here, SET may have NX and GET, and says what was
+-- there: mostly nothing, which is quicker to say than that it is done.
+local TELLS = redis.REDIS_VERSION_NUM ~= nil
 
 -- The last of so many new tokens of mutexes: of all together, or, in a cluster, of this one, for so long at least;
 -- and what time it is, in milliseconds. They rise as the clock does, and go on when that is set back.
@@ -112,8 +115,14 @@ if TAKEN > GIVEN then
   local about = fine and format(' %.0f %.0f %s', before, millis, CLIENT)
   for at = GIVEN + 1, TAKEN do
     -- What is no string is not ours to write over either.
-    local said = fine and try('SET', keys[at], words[WORDS + at] .. about, 'NX', 'PX', LEASE)
-    if not (said and said.ok) then
+    local refused = true
+    if fine and TELLS then
+      refused = try('SET', keys[at], words[WORDS + at] .. about, 'NX', 'GET', 'PX', LEASE)
+    elseif fine then
+      local said = try('SET', keys[at], words[WORDS + at] .. about, 'NX', 'PX', LEASE)
+      refused = not (said and said.ok)
+    end
+    if refused then
       left = left or {}
       left[at] = rest().one(at)
     end

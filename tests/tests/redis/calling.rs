@@ -8,10 +8,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The script as the backend has it.
-fn script() -> String {
+/// The script as the backend has it; or as it is to a server before Redis 7.0.
+fn script(is_old: bool) -> String {
     let inner = include_str!("../../../crates/redis/src/lock.lua");
-    include_str!("../../../crates/redis/src/call.lua").replace("--@ lock.lua\n", inner)
+    let outer = include_str!("../../../crates/redis/src/call.lua");
+    let version = "redis.REDIS_VERSION_NUM";
+    assert_eq!(outer.matches(version).count(), 1);
+    let outer = match is_old {
+        true => outer.replace(version, "nil"),
+        false => outer.to_owned(),
+    };
+    outer.replace("--@ lock.lua\n", inner)
 }
 
 const TAKE: &str = "take 1 30000 0";
@@ -37,6 +44,7 @@ struct Caller {
     /// The count that tokens are taken from; none as in a cluster, where each lock has its own.
     count: &'static str,
     lease: u32,
+    is_old: bool,
 }
 
 /// What was said to one thing.
@@ -55,6 +63,7 @@ impl Caller {
             connection: client.get_connection().unwrap(),
             count: TOKENS,
             lease: 30_000,
+            is_old: false,
         }
     }
 
@@ -81,7 +90,7 @@ impl Caller {
         let end = |of| order.iter().filter(|at| sort(at) <= of).count();
         let in_order = || order.iter().map(|at| things[*at]);
         let mut call = cmd("EVAL");
-        call.arg(script()).arg(things.len());
+        call.arg(script(self.is_old)).arg(things.len());
         for (_, name, _) in in_order() {
             call.arg(key(name));
         }
@@ -189,56 +198,67 @@ fn said(value: &Value) -> Said {
     }
 }
 
+/// The same on a server as it is, and as one before Redis 7.0.
+fn new_and_old(fact: impl Fn(&mut Caller)) {
+    for is_old in [false, true] {
+        let server = server();
+        fact(&mut Caller {
+            is_old,
+            ..Caller::of(&server)
+        });
+    }
+}
+
 #[test]
 fn the_same_lock_several_times_in_one_call_is_done_in_order() {
-    let server = server();
-    let mut caller = Caller::of(&server);
-    for _ in 0..3 {
-        let said = caller.call(&[
-            (TAKE, "x", 'a'),
-            (WAIT, "y", 'a'),
-            (GIVE, "x", 'a'),
-            (TAKE, "x", 'b'),
-            (TAKE, "x", 'c'),
-            (GIVE, "y", 'a'),
-        ]);
-        let [Said::Done(first), Said::Done(_), rest @ ..] = &said[..] else {
-            panic!("{said:?}");
-        };
-        let [
-            Said::Done(1),
-            Said::Done(second),
-            Said::Else(BUSY),
-            Said::Done(1),
-        ] = rest
-        else {
-            panic!("{said:?}");
-        };
-        assert!(second > first, "{said:?}");
-        assert_eq!(caller.holder("x"), Some('b'));
-        assert_eq!(caller.holder("y"), None);
-        // What stands first in a call is done first as well.
-        let said = caller.call(&[
-            (GIVE, "x", 'b'),
-            (RENEW, "x", 'b'),
-            (TAKE, "x", 'd'),
-            (GIVE, "x", 'b'),
-            (RENEW, "x", 'd'),
-            (GIVE, "x", 'd'),
-        ]);
-        let [
-            Said::Done(1),
-            Said::Else(GONE),
-            Said::Done(third),
-            rest @ ..,
-        ] = &said[..]
-        else {
-            panic!("{said:?}");
-        };
-        assert!(third > second, "{said:?}");
-        assert_eq!(rest, [Said::Done(0), Said::Done(0), Said::Done(1)]);
-        assert_eq!(caller.holder("x"), None);
-    }
+    new_and_old(|caller| {
+        for _ in 0..3 {
+            let said = caller.call(&[
+                (TAKE, "x", 'a'),
+                (WAIT, "y", 'a'),
+                (GIVE, "x", 'a'),
+                (TAKE, "x", 'b'),
+                (TAKE, "x", 'c'),
+                (GIVE, "y", 'a'),
+            ]);
+            let [Said::Done(first), Said::Done(_), rest @ ..] = &said[..] else {
+                panic!("{said:?}");
+            };
+            let [
+                Said::Done(1),
+                Said::Done(second),
+                Said::Else(BUSY),
+                Said::Done(1),
+            ] = rest
+            else {
+                panic!("{said:?}");
+            };
+            assert!(second > first, "{said:?}");
+            assert_eq!(caller.holder("x"), Some('b'));
+            assert_eq!(caller.holder("y"), None);
+            // What stands first in a call is done first as well.
+            let said = caller.call(&[
+                (GIVE, "x", 'b'),
+                (RENEW, "x", 'b'),
+                (TAKE, "x", 'd'),
+                (GIVE, "x", 'b'),
+                (RENEW, "x", 'd'),
+                (GIVE, "x", 'd'),
+            ]);
+            let [
+                Said::Done(1),
+                Said::Else(GONE),
+                Said::Done(third),
+                rest @ ..,
+            ] = &said[..]
+            else {
+                panic!("{said:?}");
+            };
+            assert!(third > second, "{said:?}");
+            assert_eq!(rest, [Said::Done(0), Said::Done(0), Said::Done(1)]);
+            assert_eq!(caller.holder("x"), None);
+        }
+    });
 }
 
 #[test]
@@ -254,47 +274,47 @@ fn whoever_does_not_hold_it_gives_nothing_back() {
 
 #[test]
 fn what_is_no_lock_does_not_stop_the_others() {
-    let server = server();
-    let mut caller = Caller::of(&server);
-    let _: i64 = caller.ask(cmd("SADD").arg(key("set")).arg("member"));
-    caller.call(&[(TAKE, "held", 'a'), (TAKE, "kept", 'a')]);
-    for round in 0..2 {
-        let said = caller.call(&[
-            (TAKE, "free", 'b'),
-            (TAKE, "set", 'b'),
-            (GIVE, "held", 'a'),
-            (TAKE, "held", 'b'),
-            (RENEW, "kept", 'a'),
-            (TAKE, "another", 'b'),
-        ]);
-        for at in [0, 3, 5] {
-            assert!(
-                matches!(said[at], Said::Done(1_000_000_000_000..)),
-                "{said:?}"
-            );
+    new_and_old(|caller| {
+        let _: i64 = caller.ask(cmd("SADD").arg(key("set")).arg("member"));
+        caller.call(&[(TAKE, "held", 'a'), (TAKE, "kept", 'a')]);
+        for round in 0..2 {
+            let said = caller.call(&[
+                (TAKE, "free", 'b'),
+                (TAKE, "set", 'b'),
+                (GIVE, "held", 'a'),
+                (TAKE, "held", 'b'),
+                (RENEW, "kept", 'a'),
+                (TAKE, "another", 'b'),
+            ]);
+            for at in [0, 3, 5] {
+                assert!(
+                    matches!(said[at], Said::Done(1_000_000_000_000..)),
+                    "{said:?}"
+                );
+            }
+            assert_eq!(said[1], Said::Else(FAILED), "{said:?}");
+            assert_eq!(said[2], Said::Done(i64::from(round == 0)), "{said:?}");
+            assert_eq!(said[4], Said::Done(0), "{said:?}");
         }
-        assert_eq!(said[1], Said::Else(FAILED), "{said:?}");
-        assert_eq!(said[2], Said::Done(i64::from(round == 0)), "{said:?}");
-        assert_eq!(said[4], Said::Done(0), "{said:?}");
-    }
-    let kind: String = caller.ask(cmd("TYPE").arg(key("set")));
-    assert_eq!(kind, "set");
+        let kind: String = caller.ask(cmd("TYPE").arg(key("set")));
+        assert_eq!(kind, "set");
+    });
 }
 
 #[test]
 fn where_nobody_can_count_nothing_is_taken_and_what_is_held_is_given_back() {
-    let server = server();
-    let mut caller = Caller::of(&server);
-    caller.call(&[(TAKE, "held", 'a')]);
-    let _: () = caller.ask(cmd("SET").arg(TOKENS).arg("text"));
-    let said = caller.call(&[(TAKE, "x", 'b'), (GIVE, "held", 'a'), (WAIT, "y", 'b')]);
-    assert_eq!(
-        said,
-        [Said::Else(FAILED), Said::Done(1), Said::Else(FAILED)]
-    );
-    for name in ["x", "y", "held"] {
-        assert_eq!(caller.record(name), None, "{name}");
-    }
+    new_and_old(|caller| {
+        caller.call(&[(TAKE, "held", 'a')]);
+        let _: () = caller.ask(cmd("SET").arg(TOKENS).arg("text"));
+        let said = caller.call(&[(TAKE, "x", 'b'), (GIVE, "held", 'a'), (WAIT, "y", 'b')]);
+        assert_eq!(
+            said,
+            [Said::Else(FAILED), Said::Done(1), Said::Else(FAILED)]
+        );
+        for name in ["x", "y", "held"] {
+            assert_eq!(caller.record(name), None, "{name}");
+        }
+    });
 }
 
 #[test]
