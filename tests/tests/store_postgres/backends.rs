@@ -8,10 +8,16 @@ use std::time::Duration;
 /// Long enough for a server that begins anew.
 const ANEW: Duration = Duration::from_secs(30);
 
-/// Kills one process of the server that works for a store, with which all others end; and waits until they have.
+/// Kills this process of the server, or another that works for a store, with which all others end; and waits until
+/// they have.
 pub(crate) async fn kill_one(server: &Postgres, pid: Pid) {
     let before = writer(server);
-    kill_process(pid, Signal::KILL).unwrap();
+    let is_killed = |pid| kill_process(pid, Signal::KILL).is_ok();
+    // Its connection may have been closed since somebody looked.
+    until(ANEW, "one of them is killed", || {
+        is_killed(pid) || is_killed(backend(server))
+    })
+    .await;
     // Somebody whom it has not ended yet would be answered still, and forgotten too.
     until(ANEW, "the server has begun anew", || {
         writer(server).is_some_and(|now| Some(now) != before)
