@@ -7,6 +7,9 @@ use crate::lock::{Deadline, Request, Result};
 ///
 /// Not atomic, and does not need to be: nobody waits while holding, so nobody can deadlock.
 ///
+/// # Errors
+/// What a try fails with; or a release, and then it is none to try again after, as the same owner would.
+///
 /// # Cancel safety
 /// Dropping this gives back what was granted so far.
 pub async fn try_each<B: Backend>(
