@@ -91,12 +91,21 @@ impl Statement {
 
     /// Tries once.
     pub(crate) fn take(&mut self, take: &Take<Key>) {
+        self.take_at_once(take, "0");
+    }
+
+    /// The same, waiting for a millisecond: who waits is told that it is busy by all servers.
+    pub(crate) fn take_clearly(&mut self, take: &Take<Key>) {
+        self.take_at_once(take, "1");
+    }
+
+    fn take_at_once(&mut self, take: &Take<Key>, time: &str) {
         let n = self.next();
         let resource = self.text_value(take.key.resource());
         match (take.key.gate(), take.mode) {
             (Some(gate), Mode::Upgradeable) => {
                 let gate = self.text_value(gate);
-                self.get(n, &gate, "Update", "0");
+                self.get(n, &gate, "Update", time);
             }
             (Some(gate), Mode::Read) => {
                 let gate = self.text_value(gate);
@@ -105,14 +114,14 @@ impl Statement {
                     self.text,
                     "IF APPLOCK_TEST(@P1, {gate}, 'Shared', 'Session') = 0 SET @r{n} = -1 ELSE"
                 );
-                self.get(n, &resource, "Shared", "0");
+                self.get(n, &resource, "Shared", time);
             }
             (Some(gate), Mode::Write) if !take.upgrade => {
                 let gate = self.text_value(gate);
-                self.get(n, &gate, "Exclusive", "0");
-                self.get_behind(n, &gate, &resource, "0");
+                self.get(n, &gate, "Exclusive", time);
+                self.get_behind(n, &gate, &resource, time);
             }
-            (_, mode) => self.get(n, &resource, mode_text(mode), "0"),
+            (_, mode) => self.get(n, &resource, mode_text(mode), time),
         }
         self.token(n);
     }

@@ -4,6 +4,7 @@ use crate::{
     Compat,
     errors::{failed, no_transaction, refused},
     keys::Key,
+    session::{GRANTED, TIMED_OUT, WRONG},
 };
 use futures_util::io::{AsyncRead, AsyncWrite};
 use lockwork_core::lock::{Error, LockId, Name, Result, Space};
@@ -36,6 +37,32 @@ where
     let id = LockId::new(Space::Mutex, Name::new(name)?);
     let key = Key::of(&id, Compat::None);
     let milliseconds = i32::try_from(within.as_millis()).unwrap_or(i32::MAX);
+    let (mut code, free) = ask(client, &key, milliseconds).await?;
+    // So some servers say busy when they are not to wait.
+    if code == WRONG && milliseconds == 0 {
+        code = match free {
+            Some(0) => TIMED_OUT,
+            // It may have been busy and be free since. Who waits is told which.
+            _ => ask(client, &key, 1).await?.0,
+        };
+    }
+    match code {
+        GRANTED.. => Ok(true),
+        TIMED_OUT => Ok(false),
+        // The principal is there, and the name is sound.
+        WRONG => {
+            let (kind, message) = no_transaction();
+            Err(Error::new(kind, message).with("code", WRONG))
+        }
+        code => Err(failed(code)),
+    }
+}
+
+/// What the server says to who wants it within so many milliseconds; and whether it could be had after that.
+async fn ask<S>(client: &mut Client<S>, key: &Key, milliseconds: i32) -> Result<(i32, Option<i32>)>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send,
+{
     let text = "DECLARE @r int; EXEC @r = sp_getapplock @Resource = @P1, @LockMode = 'Exclusive', \
                 @LockOwner = 'Transaction', @LockTimeout = @P2, @DbPrincipal = 'public'; \
                 SELECT @r, APPLOCK_TEST('public', @P1, 'Exclusive', 'Transaction');";
@@ -46,19 +73,8 @@ where
     let row = rows.into_row().await.map_err(refused)?;
     let row = row.ok_or_else(crate::connect::nothing)?;
     let code: Option<i32> = row.try_get(0).map_err(refused)?;
-    let free: Option<i32> = row.try_get(1).map_err(refused)?;
-    match code.unwrap_or(-999) {
-        0.. => Ok(true),
-        -1 => Ok(false),
-        // So some servers say busy when they are not to wait.
-        -999 if milliseconds == 0 && free == Some(0) => Ok(false),
-        // The principal is there, and the name is sound.
-        -999 => {
-            let (kind, message) = no_transaction();
-            Err(Error::new(kind, message).with("code", -999))
-        }
-        code => Err(failed(code)),
-    }
+    let free = row.try_get(1).map_err(refused)?;
+    Ok((code.unwrap_or(WRONG), free))
 }
 
 /// Takes the mutex `name` for as long as the transaction of `client` lasts if it is free: see

@@ -6,11 +6,14 @@ use crate::{
     place::{Place, a_while, connect},
     until, wait_for, within, works,
 };
-use lockwork::ErrorKind;
+use lockwork::{ErrorKind, sqlserver::try_lock_in};
 use std::time::Duration;
 
 /// Names are as they are in SQL then.
 const PLAIN: &str = "tenure=0s&compat=medallion";
+
+/// How often each tries who comes and goes.
+const TRIES: u32 = 1_000;
 
 /// What each server says to one who is granted a lock at once, granted it after waiting, refused at
 /// once, and refused after waiting: so it is asked by hand first, and then by lockwork.
@@ -179,4 +182,38 @@ async fn a_try_that_babelfish_called_off_is_unavailable_and_leaves_nothing() {
     until(SOON, "it was changed", || mangler.left() == 0).await;
     works(&place.client().await, "x").await;
     works(&here, "x").await;
+}
+
+/// Busy when it is tried, free when that is asked back: somebody came and went.
+#[tokio::test]
+async fn a_lock_that_comes_and_goes_is_busy_and_not_wrong() {
+    let place = Place::babelfish();
+    let mut coming_and_going = tokio::task::JoinSet::new();
+    for _ in 0..3 {
+        let mutex = place.client_with("tenure=0s").await.mutex("x");
+        coming_and_going.spawn(async move {
+            let mut granted = 0;
+            for _ in 0..TRIES {
+                if let Some(guard) = mutex.try_lock().await.unwrap() {
+                    guard.release().await.unwrap();
+                    granted += 1;
+                }
+            }
+            granted
+        });
+        let mut guest = place.guest().await;
+        coming_and_going.spawn(async move {
+            let mut granted = 0;
+            for _ in 0..TRIES {
+                guest.run("BEGIN TRANSACTION").await;
+                granted += u32::from(try_lock_in(&mut guest.client, "x").await.unwrap());
+                guest.run("COMMIT").await;
+            }
+            granted
+        });
+    }
+    let granted = within(SOON, "all have tried", coming_and_going.join_all()).await;
+    println!("granted {granted:?} of {TRIES} each");
+    let some = |granted: &u32| (1..TRIES).contains(granted);
+    assert!(granted.iter().all(some), "{granted:?}");
 }

@@ -21,13 +21,10 @@ use std::{collections::HashMap, fmt, time::Duration};
 pub(crate) const GRANTED: i32 = 0;
 
 /// Not in time.
-const TIMED_OUT: i32 = -1;
+pub(crate) const TIMED_OUT: i32 = -1;
 
 /// Of no use; or busy, from servers that say so when asked not to wait.
-const WRONG: i32 = -999;
-
-/// How often to ask again for what was wrong first and then free.
-const TIMES: usize = 3;
+pub(crate) const WRONG: i32 = -999;
 
 /// A server that does not hear when a wait is called off is not asked for longer ones than this.
 const DEAF: Duration = Duration::from_secs(2);
@@ -131,34 +128,34 @@ impl Connection {
         Error::new(ErrorKind::Unexpected, message)
     }
 
-    /// Settles what some servers call wrong and others busy, by asking whether it could be had.
+    /// Settles what some servers call wrong and others busy, by asking which of it could be had, and taking that in a
+    /// way in which they say which. Only asking would not do: it may have been busy and be free since.
     async fn ask_back(&mut self, takes: Vec<&Take<Key>>, answer: &mut Answer<Key>) -> Result<()> {
-        let mut left = takes;
-        for _ in 0..TIMES {
-            if left.is_empty() {
-                return Ok(());
-            }
-            let mut tests = self.statement();
-            for take in &left {
-                tests.test(take);
-            }
-            let free = self.send(&tests).await?;
-            let free = left
-                .into_iter()
-                .zip(free)
-                .filter(|(_, said)| said.code == 1);
-            let free: Vec<_> = free.map(|(take, _)| take).collect();
-            let mut again = self.statement();
-            for take in &free {
-                again.take(take);
-            }
-            if free.is_empty() {
-                return Ok(());
-            }
-            let said = self.send(&again).await?;
-            left = self.read_takes(free.into_iter().zip(said), answer)?;
+        if takes.is_empty() {
+            return Ok(());
         }
-        Err(failed(WRONG))
+        let mut tests = self.statement();
+        for take in &takes {
+            tests.test(take);
+        }
+        let said = self.send(&tests).await?;
+        let free = takes
+            .into_iter()
+            .zip(said)
+            .filter(|(_, said)| said.code == 1);
+        let free: Vec<_> = free.map(|(take, _)| take).collect();
+        if free.is_empty() {
+            return Ok(());
+        }
+        let mut again = self.statement();
+        for take in &free {
+            again.take_clearly(take);
+        }
+        let said = self.send(&again).await?;
+        match self.read_takes(free.into_iter().zip(said), answer)?[..] {
+            [] => Ok(()),
+            [..] => Err(failed(WRONG)),
+        }
     }
 
     async fn wait_for(
