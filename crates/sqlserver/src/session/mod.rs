@@ -131,31 +131,33 @@ impl Connection {
     /// Settles what some servers call wrong and others busy, by asking which of it could be had, and taking that in a
     /// way in which they say which. Only asking would not do: it may have been busy and be free since.
     async fn ask_back(&mut self, takes: Vec<&Take<Key>>, answer: &mut Answer<Key>) -> Result<()> {
+        let said = self.ask_each(&takes, Statement::test).await?;
+        let each = takes.into_iter().zip(said);
+        let free: Vec<_> = each
+            .filter(|(_, said)| said.code == 1)
+            .map(|(take, _)| take)
+            .collect();
+        let said = self.ask_each(&free, Statement::take_clearly).await?;
+        match self.read_takes(free.into_iter().zip(said), answer)?.len() {
+            0 => Ok(()),
+            _ => Err(failed(WRONG)),
+        }
+    }
+
+    /// What is said to each of these, asked for so. To none nothing is said.
+    async fn ask_each(
+        &mut self,
+        takes: &[&Take<Key>],
+        how: fn(&mut Statement, &Take<Key>),
+    ) -> Result<Vec<Said>> {
         if takes.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        let mut tests = self.statement();
-        for take in &takes {
-            tests.test(take);
+        let mut statement = self.statement();
+        for take in takes {
+            how(&mut statement, take);
         }
-        let said = self.send(&tests).await?;
-        let free = takes
-            .into_iter()
-            .zip(said)
-            .filter(|(_, said)| said.code == 1);
-        let free: Vec<_> = free.map(|(take, _)| take).collect();
-        if free.is_empty() {
-            return Ok(());
-        }
-        let mut again = self.statement();
-        for take in &free {
-            again.take_clearly(take);
-        }
-        let said = self.send(&again).await?;
-        match self.read_takes(free.into_iter().zip(said), answer)?[..] {
-            [] => Ok(()),
-            [..] => Err(failed(WRONG)),
-        }
+        self.send(&statement).await
     }
 
     async fn wait_for(
